@@ -1,0 +1,116 @@
+"""From credentials to a caller. What was found is remembered for a while, so that a request costs no query for it."""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from api.auth import keys, scopes, tokens
+from api.errors import Unauthenticated
+from itembank import clients
+from itembank.models import ApiClient, Tenant
+from itembank.store import transaction
+
+REMEMBERED = timedelta(seconds=30)  # so long may a revoked key go on working in a process that has just seen it
+REMEMBERED_CALLERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a request.
+
+    actor : how the audit log and authorship name the caller
+    scopes : what the caller may do, `admin` spelled out
+    session_uuid : the one session that a learner's token is good for; None for an API client
+    client_uuid, tenant_uuid : what a token made for this caller's learner says
+    """
+
+    client_id: int
+    tenant_id: int
+    actor: str
+    scopes: frozenset[str]
+    session_uuid: UUID | None = None
+    client_uuid: UUID | None = None
+    tenant_uuid: UUID | None = None
+
+    @property
+    def is_learner(self) -> bool:
+        return self.session_uuid is not None
+
+
+class Callers:
+    """Finds callers by the `Authorization` header. One for each process; safe for threads."""
+
+    def __init__(self, engine: sa.Engine, *, secret_key: str, clock: Callable[[], datetime]):
+        self._engine, self._secret_key, self._clock = engine, secret_key, clock
+        self._known: dict[bytes, tuple[Caller, datetime]] = {}
+        self._lock = threading.Lock()
+
+    def find(self, authorization: str | None) -> Caller:
+        """Raises Unauthenticated."""
+        if not authorization:
+            raise Unauthenticated("send an API key or a token as `Authorization: Bearer`")
+        fingerprint = hashlib.sha256(authorization.encode("utf-8", "surrogateescape")).digest()
+        now = self._clock()
+        known = self._known.get(fingerprint)
+        if known is not None and known[1] > now:
+            return known[0]
+        caller, until = self._look_up(authorization, now)
+        self._remember(fingerprint, caller, until, now)
+        return caller
+
+    def _look_up(self, authorization: str, now: datetime) -> tuple[Caller, datetime]:
+        scheme, _, credentials = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not credentials:
+            raise Unauthenticated("the Authorization header is not of the Bearer scheme", "invalid_request")
+        credentials = credentials.strip()
+        key = keys.parse(credentials)
+        return self._by_key(key, now) if key else self._by_token(credentials, now)
+
+    def _by_key(self, key: keys.Key, now: datetime) -> tuple[Caller, datetime]:
+        with transaction(self._engine, writes=False) as db:
+            found = clients.find_client_by_prefix(db, key.prefix)
+        if found is None or not keys.verify(key, found[0].secret_hash) or found[0].revoked_at is not None:
+            raise Unauthenticated("there is no such API key, or it was revoked", "invalid_token")
+        client, tenant = found
+        return _caller(client, tenant, client.name, scopes.expand(client.scopes)), now + REMEMBERED
+
+    def _by_token(self, text: str, now: datetime) -> tuple[Caller, datetime]:
+        try:
+            token = tokens.read(text, secret_key=self._secret_key, now=now)
+        except tokens.BadToken as error:
+            raise Unauthenticated("the token is not good, or no longer", "invalid_token") from error
+        with transaction(self._engine, writes=False) as db:
+            found = clients.find_client(db, token.client)
+        if found is None or found[0].revoked_at is not None or found[1].uuid != token.tenant:
+            raise Unauthenticated("the client that asked for this token is gone", "invalid_token")
+        caller = _caller(*found, f"session {token.session}", frozenset(), session=token.session)
+        return caller, min(token.expires_at, now + REMEMBERED)
+
+    def _remember(self, fingerprint: bytes, caller: Caller, until: datetime, now: datetime) -> None:
+        with self._lock:
+            if len(self._known) >= REMEMBERED_CALLERS:
+                self._known = {key: entry for key, entry in self._known.items() if entry[1] > now}
+            if len(self._known) >= REMEMBERED_CALLERS:
+                self._known = {}
+            self._known[fingerprint] = (caller, until)
+
+
+def _caller(
+    client: ApiClient, tenant: Tenant, actor: str, allowed: frozenset[str], *, session: UUID | None = None
+) -> Caller:
+    assert client.id is not None
+    assert tenant.id is not None
+    return Caller(
+        client_id=client.id,
+        tenant_id=tenant.id,
+        actor=actor,
+        scopes=allowed,
+        session_uuid=session,
+        client_uuid=client.uuid,
+        tenant_uuid=tenant.uuid,
+    )

@@ -1,0 +1,130 @@
+"""One step of an adaptive test: ability update after the 20th answer and the choice of the 21st item, one thread.
+
+Simulated 3PL pools (a ~ lognormal(0, 0.3) on [0.3, 3], b ~ N(0, 1), c ~ U(0.1, 0.3)), the same items and answers for all:
+
+- nextitem: posterior update, random generator, posterior-weighted information over every item, best item
+- nextitem, full policy: the adaptive test's policy on 12 weighted objectives with enemies: content balancing, randomesque
+- catsim: maximum likelihood by its default search over the 20 answers, then its maximum-information selector
+
+catsim is the peer that anyone can install; it keeps no posterior, so it estimates anew from all answers at every step.
+Run: python -m benchmarks.step [--json]
+"""
+
+import argparse
+import os
+
+# One thread for every library; they read this when they are imported.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+from collections.abc import Callable  # noqa: E402
+from dataclasses import replace  # noqa: E402
+
+import numpy as np  # noqa: E402
+from catsim.estimation import NumericalSearchEstimator  # noqa: E402
+from catsim.item_bank import ItemBank  # noqa: E402
+from catsim.selection import MaxInfoSelector  # noqa: E402
+
+from benchmarks._common import emit, median_ms, print_table  # noqa: E402
+from engine.irt import normal_log_prior, probability, update  # noqa: E402
+from engine.pool import Pool  # noqa: E402
+from engine.selection import ADAPTIVE_TEST, Policy, choose, rng_for  # noqa: E402
+
+SIZES = (1_000, 10_000, 100_000)
+ANSWERS = 20
+OBJECTIVES = 12
+ABILITY = 0.5
+SEED = 20261130
+PLAIN = replace(ADAPTIVE_TEST, content_balancing=False, randomesque=1)
+
+
+def simulated_pool(size: int) -> Pool:
+    """A 3PL pool with unequal objective weights and one enemy pair per 20 items."""
+    rng = np.random.default_rng([SEED, size])
+    return Pool(
+        version=1,
+        items=np.arange(size),
+        item_versions=np.arange(size) + 1_000_000,
+        a=np.clip(np.exp(rng.normal(0.0, 0.3, size)), 0.3, 3.0),
+        b=rng.normal(0.0, 1.0, size),
+        c=rng.uniform(0.1, 0.3, size),
+        d=np.ones(size),
+        objective=np.sort(rng.integers(0, OBJECTIVES, size)),
+        objective_codes=tuple(f"{1 + k // 3}.{1 + k % 3}" for k in range(OBJECTIVES)),
+        objective_weights=rng.uniform(1.0, 4.0, OBJECTIVES),
+        enemies=rng.permutation(size)[: size // 10].reshape(-1, 2),
+    )
+
+
+def sitting(pool: Pool, policy: Policy) -> tuple[np.ndarray, list[bool]]:
+    """The items a simulated learner was given under this policy, and the answers."""
+    rng = np.random.default_rng([SEED, len(pool), 1])
+    log_posterior, items, answers = normal_log_prior(), np.empty(0, dtype=np.int64), []
+    blocked = np.zeros(len(pool), dtype=np.bool_)
+    for position in range(ANSWERS):
+        arguments = {"administered": items, "blocked": blocked, "policy": policy, "rng": rng_for(SEED, position)}
+        choice = choose(pool, log_posterior, **arguments)
+        answers.append(bool(rng.random() < probability(ABILITY, *pool.parameters(choice.index))[0]))
+        log_posterior = update(log_posterior, answers[-1], *pool.parameters(choice.index))
+        items = np.append(items, choice.index)
+    return items, answers
+
+
+def nextitem_step(pool: Pool, items: np.ndarray, answers: list[bool], policy: Policy) -> Callable[[], object]:
+    """Our step: the posterior before the last answer is what a session has stored."""
+    before = normal_log_prior()
+    for item, right in zip(items[:-1], answers[:-1], strict=True):
+        before = update(before, right, *pool.parameters(item))
+    blocked = np.zeros(len(pool), dtype=np.bool_)
+
+    def step() -> object:
+        after = update(before, answers[-1], *pool.parameters(items[-1]))
+        rng = rng_for(SEED, ANSWERS)
+        return choose(pool, after, administered=items, blocked=blocked, policy=policy, rng=rng)
+
+    return step
+
+
+def catsim_step(pool: Pool, items: np.ndarray, answers: list[bool]) -> Callable[[], object]:
+    """catsim's step on the same items and answers."""
+    bank = ItemBank(np.column_stack([pool.a, pool.b, pool.c, pool.d]))
+    estimator, selector, administered = NumericalSearchEstimator(), MaxInfoSelector(), items.tolist()
+
+    def step() -> object:
+        given = {"item_bank": bank, "administered_items": administered}
+        theta = estimator.estimate(**given, response_vector=answers, est_theta=0.0)
+        return selector.select(**given, est_theta=theta)
+
+    return step
+
+
+def measure(size: int, seconds: float) -> dict[str, object]:
+    pool = simulated_pool(size)
+    items, answers = sitting(pool, PLAIN)
+    full_items, full_answers = sitting(pool, ADAPTIVE_TEST)
+    ours = median_ms(nextitem_step(pool, items, answers, PLAIN), seconds=seconds)
+    full = median_ms(nextitem_step(pool, full_items, full_answers, ADAPTIVE_TEST), seconds=seconds)
+    peer = median_ms(catsim_step(pool, items, answers), seconds=seconds)
+    return {
+        "items": size,
+        "nextitem ms": ours,
+        "full policy ms": full,
+        "catsim ms": peer,
+        "catsim / nextitem": peer / ours,
+        "pool MB": pool.nbytes / 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, in the last line")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time per measurement (default: 2)")
+    arguments = parser.parse_args()
+    rows = [measure(size, arguments.seconds) for size in SIZES]
+    print_table(rows)
+    keys = ("items", "nextitem_ms", "full_policy_ms", "catsim_ms", "ratio", "pool_mb")
+    emit("step", {"rows": [dict(zip(keys, row.values(), strict=True)) for row in rows]}, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

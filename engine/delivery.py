@@ -1,0 +1,383 @@
+"""A sitting from start to finish: load, decide, store. Every front end (REST, pages, LTI, CAT) comes through here.
+
+An answer is one transaction that holds the session's row, so two tabs or a retried request can't both move it. What was
+decided is stored with the answer; `engine.replaying` decides it again and compares.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import sqlalchemy as sa
+
+from engine import loading
+from engine.errors import NothingToServe, PositionConflict, SessionFinished
+from engine.irt import NODES, estimate, log_likelihood, normal_log_prior
+from engine.irt.types import BoolArray, FloatArray
+from engine.pool import Pool
+from engine.presenting import Presented
+from engine.selection import (
+    POLICIES,
+    Feedback,
+    Mode,
+    Policy,
+    Repeats,
+    StartsFrom,
+    StopReason,
+    decide,
+    option_order,
+    pack,
+    stop_reason,
+    unpack,
+)
+from itembank import calibrations, learners, responses, scoring, sessions
+from itembank.content import ExposureClass, ItemKind, SessionStatus
+from itembank.errors import Invalid, Issue, KeyReused
+from itembank.models import Exam, Session
+from itembank.store import Db
+
+EMPTY = np.zeros(NODES.size).tobytes()  # the log-likelihood of no answers
+LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """An item in its place: `order` is the order of its options on screen, as indices into the author's."""
+
+    position: int
+    item: Presented
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as it came in. item, selected : uuids as text"""
+
+    position: int
+    item: str
+    selected: tuple[str, ...]
+    response_time_ms: int | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The reply to an answer. `served` is what was answered, `next` what comes, None when the sitting is over."""
+
+    served: Served
+    selected: tuple[str, ...]
+    scored: scoring.Scored
+    theta: float
+    standard_error: float
+    stop_reason: str | None
+    reveals: bool
+    next: Served | None
+
+
+def start(
+    db: Db,
+    *,
+    tenant_id: int,
+    exam: Exam,
+    learner: str,
+    mode: Mode,
+    changes: Mapping[str, object],
+    objectives: Sequence[str],
+    seed: int,
+    actor: str,
+    now: datetime,
+) -> Session:
+    """Begin a sitting and choose its first item.
+
+    changes : fields of the mode's policy to replace
+    objectives : codes of leaves or domains to limit it to, empty for all
+    Raises NothingToServe, InvalidPolicy, Invalid (an objective that the blueprint lacks).
+    """
+    policy = POLICIES[mode].with_changes(changes)
+    pool = loading.current_pool(db, exam, actor=actor, now=now)
+    codes = calibrations.expand_objectives(db, pool.version, objectives)
+    who = learners.get_or_add(db, tenant_id, learner, now)
+    state = learners.get_or_add_state(db, who.id, exam.id, EMPTY, now)
+    excluded, resting = _met(db, who.id, exam.id, pool, policy, now)
+    begin = normal_log_prior(exam.prior_mean, exam.prior_sd)
+    if policy.starts_from is StartsFrom.learner:
+        begin = begin + np.frombuffer(state.log_likelihood)
+    first = _next(
+        db,
+        pool,
+        policy,
+        begin,
+        exam_id=exam.id,
+        bank_revision=exam.bank_revision,
+        administered=(),
+        objectives=codes,
+        excluded=excluded,
+        resting=resting,
+        seed=seed,
+        now=now,
+    )
+    if first is None:
+        raise NothingToServe(exam.slug, len(pool))
+    session = Session(
+        tenant_id=tenant_id,
+        exam_id=exam.id,
+        learner_id=who.id,
+        pool_id=pool.version,
+        mode=mode.value,
+        policy=policy.to_json(),
+        objectives=list(codes),
+        seed=seed,
+        status=SessionStatus.IN_PROGRESS,
+        start_log_posterior=begin.tobytes(),
+        log_posterior=begin.tobytes(),
+        excluded=pack(excluded),
+        resting=pack(resting),
+        administered=[first["item_version"]],
+        current=first,
+        started_at=now,
+        updated_at=now,
+    )
+    db.add(session)
+    db.flush()
+    return session
+
+
+def current(db: Db, session: Session | sa.Row[*tuple[Any, ...]]) -> Served:
+    """The open position. Raises SessionFinished."""
+    if session.status is SessionStatus.FINISHED or session.current is None:
+        raise SessionFinished(session.uuid, session.stop_reason or "")
+    return _served(db, len(session.administered), session.current)
+
+
+def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: datetime) -> Step:
+    """Score an answer, learn from it, choose what comes next, and store all of it.
+
+    The same answer to a settled position gets the same reply again; nothing is stored twice.
+    Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused.
+    """
+    session = sessions.lock(db, tenant_id, session_uuid)
+    open_position = len(session.administered)
+    if given.position < open_position or session.status is SessionStatus.FINISHED:
+        return _again(db, session, given)
+    if given.position > open_position:
+        raise PositionConflict(session.uuid, given.position, open_position)
+    served = current(db, session)
+    check_shape(served, given)
+    return _settle(db, session, served, given, now)
+
+
+def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None:
+    """End a sitting at the caller's word; one that has ended stays as it is."""
+    session = sessions.lock(db, tenant_id, session_uuid)
+    if session.status is SessionStatus.FINISHED:
+        return
+    sessions.advance(
+        db,
+        session.id,
+        log_posterior=session.log_posterior,
+        administered=session.administered,
+        current=session.current,
+        stop_reason=StopReason.finished.value,
+        now=now,
+    )
+    if Policy.from_json(session.policy).feedback is Feedback.end:
+        _reveal(db, session, session.administered[:-1])
+
+
+def check_shape(served: Served, given: Given) -> None:
+    """Raise Invalid unless the answer is to this item, with its options, as many as its kind takes."""
+    question = served.item.question
+    if given.item != question.id:
+        raise Invalid((Issue("/item", f"position {served.position} holds item {question.id}, not {given.item}"),))
+    known = {option.id for option in question.options}
+    issues = [
+        Issue(f"/selected/{place}", f"{option} is not an option of item {question.id}")
+        for place, option in enumerate(given.selected)
+        if option not in known
+    ]
+    if len(set(given.selected)) != len(given.selected):
+        issues.append(Issue("/selected", "an option is selected twice"))
+    if not given.selected or (question.kind == ItemKind.SINGLE_CHOICE and len(given.selected) != 1):
+        expected = "exactly 1" if question.kind == ItemKind.SINGLE_CHOICE else "at least 1"
+        issues.append(Issue("/selected", f"{len(given.selected)} options selected, {expected} expected"))
+    if issues:
+        raise Invalid(tuple(issues))
+
+
+def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step:
+    policy = Policy.from_json(session.policy)
+    pool = loading.get_pool(db, session.pool_id)
+    item = served.item
+    scored = scoring.score(given.selected, item.keys)
+    immediate = policy.feedback is Feedback.immediate
+    met = learners.meet(db, session.learner_id, item.item_id, session.exam_id, revealed=immediate, now=now)
+    exposure = exposure_class(met)
+    off = loading.suspended(db, session.exam_id, session.bank_revision)
+    moves = exposure is ExposureClass.CLEAN_FIRST and item.item_version_id not in off
+    before = np.frombuffer(session.log_posterior)
+    after = before
+    if moves:
+        evidence = log_likelihood(scored.correct, *pool.parameters(pool.index_of_version[item.item_version_id]))
+        after = before + evidence
+        learned = np.frombuffer(session.learner_log_likelihood) + evidence
+        learners.record_evidence(db, session.state_id, learned.tobytes(), now)
+    ability = estimate(after)
+    stop = stop_reason(policy, administered=served.position, standard_error=ability.standard_error)
+    following = None
+    if stop is None:
+        following = _next(
+            db,
+            pool,
+            policy,
+            after,
+            exam_id=session.exam_id,
+            bank_revision=session.bank_revision,
+            administered=session.administered,
+            objectives=session.objectives,
+            excluded=unpack(session.excluded, pool),
+            resting=unpack(session.resting, pool),
+            seed=session.seed,
+            now=now,
+        )
+        stop = StopReason.pool_exhausted if following is None else None
+    responses.append(
+        db,
+        session_id=session.id,
+        position=served.position,
+        item_version_id=item.item_version_id,
+        selected=given.selected,
+        response_time_ms=given.response_time_ms,
+        exposure_class=exposure,
+        moves_ability=moves,
+        before=(session.current["theta"], session.current["standard_error"]),
+        after=ability,
+        stop_reason=None if stop is None else stop.value,
+        trace=session.current,
+        idempotency_key=given.idempotency_key,
+        served_at=datetime.fromisoformat(session.current["now"]),
+        scored=scored,
+        now=now,
+    )
+    administered = session.administered if following is None else [*session.administered, following["item_version"]]
+    sessions.advance(
+        db,
+        session.id,
+        log_posterior=after.tobytes(),
+        administered=administered,
+        current=following,
+        stop_reason=None if stop is None else stop.value,
+        now=now,
+    )
+    if stop is not None and not immediate:
+        _reveal(db, session, session.administered)
+    return Step(
+        served=served,
+        selected=given.selected,
+        scored=scored,
+        theta=ability.theta,
+        standard_error=ability.standard_error,
+        stop_reason=None if stop is None else stop.value,
+        reveals=immediate or stop is not None,
+        next=None if following is None else _served(db, served.position + 1, following),
+    )
+
+
+def exposure_class(met: learners.Met) -> ExposureClass:
+    """What the learner knew of an item before this answer."""
+    if met.answers == 0:
+        return ExposureClass.CLEAN_FIRST
+    return ExposureClass.REPEAT_REVEALED if met.reveals else ExposureClass.REPEAT
+
+
+def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
+    """The reply that a settled position got, made again from what was stored; or why this answer can't have it."""
+    settled = responses.find_settled(db, session.id, given.position)
+    if settled is None:
+        raise SessionFinished(session.uuid, session.stop_reason or "")
+    response, score = settled
+    served = _served(db, given.position, response.trace)
+    same = given.item == served.item.question.id and sorted(given.selected) == sorted(response.selected)
+    if not same and given.idempotency_key is not None and given.idempotency_key == response.idempotency_key:
+        raise KeyReused(given.idempotency_key)
+    if not same:
+        raise PositionConflict(session.uuid, given.position, len(session.administered))
+    policy = Policy.from_json(session.policy)
+    return Step(
+        served=served,
+        selected=tuple(response.selected),
+        scored=scoring.Scored(score.score, score.correct),
+        theta=response.theta_after,
+        standard_error=response.standard_error_after,
+        stop_reason=response.stop_reason,
+        reveals=policy.feedback is Feedback.immediate or response.stop_reason is not None,
+        next=None if response.stop_reason is not None else _after(db, session, given.position),
+    )
+
+
+def _after(db: Db, session: sa.Row[*tuple[Any, ...]], position: int) -> Served:
+    """What was served after a settled position: the open one, or the one answered next."""
+    later = responses.find_settled(db, session.id, position + 1)
+    return _served(db, position + 1, session.current if later is None else later[0].trace)
+
+
+def _served(db: Db, position: int, trace: Mapping[str, Any]) -> Served:
+    return Served(position, loading.item(db, trace["item_version"]), tuple(trace["option_order"]))
+
+
+def _reveal(db: Db, session: sa.Row[*tuple[Any, ...]], version_ids: Sequence[int]) -> None:
+    """Note that the learner may now see the answers of what was answered."""
+    pool = loading.get_pool(db, session.pool_id)
+    items = [int(pool.items[pool.index_of_version[version]]) for version in version_ids]
+    if items:
+        learners.reveal(db, session.learner_id, items)
+
+
+def _met(
+    db: Db, learner_id: int, exam_id: int, pool: Pool, policy: Policy, now: datetime
+) -> tuple[BoolArray, BoolArray]:
+    """Masks over the pool: items met in earlier sittings; of those, the ones that may not come back in this one."""
+    rows = learners.items_met(db, learner_id, exam_id)
+    since = now - timedelta(hours=policy.repeat_after_hours)
+    excluded = np.isin(pool.items, [row[0] for row in rows])
+    if policy.repeats is Repeats.never:
+        return excluded, excluded
+    return excluded, np.isin(pool.items, [row[0] for row in rows if row[1] > since])
+
+
+def _next(
+    db: Db,
+    pool: Pool,
+    policy: Policy,
+    log_posterior: FloatArray,
+    *,
+    exam_id: int,
+    bank_revision: int,
+    administered: Sequence[int],
+    objectives: Sequence[str],
+    excluded: BoolArray,
+    resting: BoolArray,
+    seed: int,
+    now: datetime,
+) -> dict[str, Any] | None:
+    """The trace of the next choice, with the order of its options, or None when nothing is left to serve."""
+    off = loading.suspended(db, exam_id, bank_revision)
+    trace = decide(
+        pool,
+        policy,
+        log_posterior,
+        administered=administered,
+        objectives=objectives,
+        excluded=excluded,
+        resting=resting,
+        suspended=sorted(off & pool.index_of_version.keys()),
+        seed=seed,
+    )
+    if trace is None:
+        return None
+    item = loading.item(db, trace["item_version"])
+    options = len(item.question.options)
+    order = option_order(policy, options=options, may_shuffle=item.shuffle, seed=seed, position=trace["position"])
+    return trace | {"option_order": order, "now": now.isoformat()}

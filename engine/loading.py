@@ -1,0 +1,176 @@
+"""From tables to what delivery works with: pools as arrays, items as they are shown. Both are cached per process.
+
+What is cached never changes once written (a pool, a version's content), or is kept under the revision it belongs to
+(suspensions), so no process can serve something stale: the revision comes with the session's own row.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from engine.irt import DEFAULT_DISCRIMINATION, difficulty_from_rating, guessing
+from engine.pool import Pool
+from engine.presenting import Presented, present
+from itembank import calibrations, catalog
+from itembank.content import ItemKind
+from itembank.errors import Conflict
+from itembank.models import Exam, ParameterRelease
+from itembank.store import Db
+
+POOLS_KEPT = 8  # a pool of 10,000 items takes about 4 MB; a process rarely serves more than a few exams at once
+ITEMS_KEPT = 2_000  # rendered items, some 10 kB each
+SUSPENSIONS_KEPT = 64  # sets of ids, one per exam and revision
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """The values used last, at most `size` of them; safe to share between threads."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: K) -> V | None:
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            return value
+
+    def keep(self, key: K, value: V) -> V:
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self.size:
+                self._values.popitem(last=False)
+        return value
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        value = self.find(key)
+        return self.keep(key, make()) if value is None else value
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What one process remembers of one database."""
+
+    pools: Recent[int, Pool] = field(default_factory=lambda: Recent(POOLS_KEPT))
+    items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT))
+    suspended: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(SUSPENSIONS_KEPT))
+
+
+_caches: WeakKeyDictionary[object, Cache] = WeakKeyDictionary()
+
+
+def cache(db: Db) -> Cache:
+    """The cache of this process for the database behind `db`, told apart by its connection pool."""
+    connections = db.get_bind().engine.pool
+    found = _caches.get(connections)
+    return _caches.setdefault(connections, Cache()) if found is None else found
+
+
+def current_pool(db: Db, exam: Exam, *, actor: str, now: datetime) -> Pool:
+    """The pool of the exam as it stands, made now if nobody has needed it since the bank changed.
+
+    Making it here, and not with each change, lets a thousand transitions cost one pool.
+    """
+    record = calibrations.find_pool(db, exam.id, exam.bank_revision)
+    if record is None:
+        exam = calibrations.lock_exam(db, exam.id)
+        record = calibrations.find_pool(db, exam.id, exam.bank_revision) or _make_pool(db, exam, actor, now)
+    return get_pool(db, record.id)
+
+
+def get_pool(db: Db, pool_id: int) -> Pool:
+    """A pool as arrays."""
+    return cache(db).pools.get(pool_id, lambda: _load_pool(db, pool_id))
+
+
+def item(db: Db, item_version_id: int) -> Presented:
+    """A version of an item as it is shown."""
+    return cache(db).items.get(
+        item_version_id, lambda: present(catalog.item_contents(db, [item_version_id])[item_version_id])
+    )
+
+
+def items(db: Db, item_version_ids: Iterable[int]) -> dict[int, Presented]:
+    """Many versions at once, by id, in a bounded number of statements."""
+    wanted = set(item_version_ids)
+    kept = cache(db).items
+    found = {version: item for version in wanted if (item := kept.find(version)) is not None}
+    for version, content in catalog.item_contents(db, wanted - found.keys()).items():
+        found[version] = kept.keep(version, present(content))
+    return found
+
+
+def suspended(db: Db, exam_id: int, bank_revision: int) -> frozenset[int]:
+    """Version ids that may not be served, as of a bank revision read in the same transaction."""
+    return cache(db).suspended.get((exam_id, bank_revision), lambda: calibrations.suspended(db, exam_id))
+
+
+def _make_pool(db: Db, exam: Exam, actor: str, now: datetime) -> Any:
+    blueprint = catalog.find_blueprint(db, exam.id)
+    if blueprint is None:
+        raise Conflict(f"exam {exam.slug} has no blueprint yet, so nothing can be served from it")
+    release = _release_for_all(db, exam, actor, now)
+    return calibrations.add_pool(db, exam, release_id=release.id, blueprint_id=blueprint.id, now=now)
+
+
+def _release_for_all(db: Db, exam: Exam, actor: str, now: datetime) -> ParameterRelease:
+    """The release in force if it covers every operational item, else a new one that adds priors for those it lacks."""
+    active = calibrations.find_active_release(db, exam.id)
+    known = set() if active is None else calibrations.parameters_of(db, active.id)
+    rows = db.execute(calibrations.operational(exam.id)).all()
+    new = [row for row in rows if row.id not in known]
+    if active is not None and not new:
+        return active
+    return calibrations.add_release(
+        db,
+        exam.id,
+        carried_from=None if active is None else active.id,
+        priors=list(_priors(new, exam)),
+        note=f"priors from ratings for {len(new)} items",
+        actor=actor,
+        now=now,
+    )
+
+
+def _priors(rows: Iterable[Any], exam: Exam) -> Iterable[tuple[int, float, float, float]]:
+    """(version id, a, b, c): b from the rating; without one, the mean of the rated, or of the exam's learners."""
+    a = DEFAULT_DISCRIMINATION
+    rated: dict[int, float] = {}
+    chance = {row.id: guessing(row.options) if row.kind is ItemKind.SINGLE_CHOICE else 0.0 for row in rows}
+    for row in rows:
+        if row.angoff is not None:
+            b = difficulty_from_rating(row.angoff, theta_cut=exam.cut_score, a=a, c=chance[row.id])
+            rated[row.id] = float(b)
+    usual = float(np.mean(list(rated.values()))) if rated else exam.prior_mean
+    return [(row.id, a, rated.get(row.id, usual), chance[row.id]) for row in rows]
+
+
+def _load_pool(db: Db, pool_id: int) -> Pool:
+    record = calibrations.get_pool(db, pool_id)
+    leaves = calibrations.leaf_objectives(db, record.blueprint_id)
+    place = {leaf[0]: k for k, leaf in enumerate(leaves)}
+    rows = sorted(calibrations.pool_items(db, record), key=lambda row: (place[row.objective_id], row.item_version_id))
+    index = {row.item_version_id: i for i, row in enumerate(rows)}
+    enemies = [(index[one], index[other]) for one, other in record.enemies if one in index and other in index]
+    return Pool(
+        version=pool_id,
+        items=np.array([row.item_id for row in rows], dtype=np.int64),
+        item_versions=np.array([row.item_version_id for row in rows], dtype=np.int64),
+        **{name: np.array([getattr(row, name) for row in rows], dtype=np.float64) for name in "abcd"},
+        objective=np.array([place[row.objective_id] for row in rows], dtype=np.int32),
+        objective_codes=tuple(leaf[1] for leaf in leaves),
+        objective_weights=np.array([leaf[2] for leaf in leaves], dtype=np.float64),
+        enemies=np.array(enemies, dtype=np.int32).reshape(-1, 2),
+    )

@@ -1,0 +1,185 @@
+"""Pool: an exam's servable items with their parameters as read-only arrays, the one thing a process caches.
+
+Items stand in the order of their objectives, so that the items of one objective are a slice and choosing among them
+copies nothing. A *pool index* is a place in these arrays; it never leaves the process, item version ids do.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.irt import NODES, information
+from engine.irt.types import BoolArray, FloatArray, IndexArray, IntArray, TableArray
+
+TABLE_NODES = NODES[::2]
+
+# Rows of the information table per matrix-vector product. 128 x 61 numbers stay below the size from which OpenBLAS
+# splits a product between threads; a split product rounds differently, and a replay must not depend on the threads.
+BLOCK = 128
+
+# Finite in float32 even after summing over the nodes; only items with an absurd discrimination get there.
+MOST_INFORMATION = 1e30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool:
+    """One immutable version of an exam's servable items; I items, K leaf objectives, M enemy pairs.
+
+    version : the pool's id;  items, item_versions : (I,), ids, each at most once
+    a, b, c, d : (I,), 4PL parameters in the logistic metric
+    objective : (I,), index into the K objectives, never decreasing
+    objective_codes : K codes such as `1.3`;  objective_weights : (K,), blueprint weights, of any sum
+    enemies : (M, 2), pairs of pool indices that must not meet in one sitting, each pair given once or in both orders
+    Raises ValueError naming the field, the place and the value.  A pool of no items is allowed: its len is 0.
+    """
+
+    version: int
+    items: IntArray
+    item_versions: IntArray
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+    d: FloatArray
+    objective: IndexArray
+    objective_codes: tuple[str, ...]
+    objective_weights: FloatArray
+    enemies: IndexArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int32))
+    index_of_version: Mapping[int, int] = field(init=False)  # item version id to pool index
+    objective_start: IntArray = field(init=False)  # (K + 1,): objective k is items start[k] to start[k + 1]
+    enemy_start: IntArray = field(init=False)  # (I + 1,): the enemies of item i are
+    enemy_index: IndexArray = field(init=False)  # enemy_index[enemy_start[i] : enemy_start[i + 1]]
+    information_blocks: TableArray = field(init=False)  # (ceil(I / BLOCK), BLOCK, 61), rows beyond I are 0
+
+    def __post_init__(self) -> None:
+        for name in ("items", "item_versions"):
+            self._set(name, frozen(name, getattr(self, name), np.int64, shape=(None,)))
+        shape = (self.items.size,)
+        self._set("item_versions", frozen("item_versions", self.item_versions, np.int64, shape=shape))
+        for name in ("a", "b", "c", "d"):
+            self._set(name, frozen(name, getattr(self, name), np.float64, shape=shape))
+        self._set("objective", frozen("objective", self.objective, np.int32, shape=shape))
+        self._set("objective_codes", tuple(self.objective_codes))
+        weights = frozen("objective_weights", self.objective_weights, np.float64, shape=(len(self.objective_codes),))
+        self._set("objective_weights", weights)
+        self._set("enemies", frozen("enemies", self.enemies, np.int32, shape=(None, 2)))
+        check(self)
+        self._set("index_of_version", {version: i for i, version in enumerate(self.item_versions.tolist())})
+        starts = np.searchsorted(self.objective, np.arange(len(self.objective_codes) + 1))
+        self._set("objective_start", frozen("objective_start", starts, np.int64, shape=(None,)))
+        enemy_start, enemy_index = neighbours(self.enemies, len(self))
+        self._set("enemy_start", enemy_start)
+        self._set("enemy_index", enemy_index)
+        self._set("information_blocks", information_blocks(self.a, self.b, self.c, self.d))
+
+    def __len__(self) -> int:
+        return int(self.items.size)
+
+    def __repr__(self) -> str:
+        return f"Pool(version={self.version}, {len(self)} items, {len(self.objective_codes)} objectives)"
+
+    @property
+    def information_table(self) -> TableArray:
+        """Fisher information (I, 61) of every item at every second node of the ability grid.
+
+        Built with the pool, not on first use: no request waits for it, and no two threads build it twice.
+        """
+        return self.information_blocks.reshape(-1, TABLE_NODES.size)[: len(self)]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays and, nearly, by the look-up of item versions."""
+        arrays = sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+        return arrays + sys.getsizeof(self.index_of_version) + 2 * sys.getsizeof(2**31) * len(self)
+
+    def parameters(self, index: int) -> tuple[float, float, float, float]:
+        """a, b, c and d of one item."""
+        return float(self.a[index]), float(self.b[index]), float(self.c[index]), float(self.d[index])
+
+    def span(self, objective: int | None) -> slice:
+        """The pool indices of an objective's items; of all items for None."""
+        if objective is None:
+            return slice(0, len(self))
+        return slice(int(self.objective_start[objective]), int(self.objective_start[objective + 1]))
+
+    def enemies_of(self, indices: IntArray) -> IndexArray:
+        """Pool indices of the enemies of any of these items; one may come more than once."""
+        starts = self.enemy_start[indices]
+        counts = self.enemy_start[indices + 1] - starts
+        before = np.cumsum(counts) - counts
+        places: IntArray = np.repeat(starts - before, counts) + np.arange(counts.sum())
+        return np.take(self.enemy_index, places)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+def frozen(
+    name: str, values: npt.ArrayLike, dtype: npt.DTypeLike, *, shape: tuple[int | None, ...]
+) -> npt.NDArray[np.generic]:
+    """A read-only copy with this type and shape (None: any length), or a ValueError that names the field."""
+    given = np.asarray(values)
+    if given.size and not np.can_cast(given.dtype, dtype, casting="same_kind"):
+        raise ValueError(f"{name} holds {given.dtype}, {np.dtype(dtype)} expected")
+    if given.ndim != len(shape) or any(want not in (None, have) for want, have in zip(shape, given.shape, strict=True)):
+        expected = tuple("any" if want is None else want for want in shape)
+        raise ValueError(f"{name} has shape {given.shape}, {expected} expected")
+    copy = np.array(given, dtype=dtype, order="C")
+    copy.setflags(write=False)
+    return copy
+
+
+def check(pool: Pool) -> None:
+    """Raise ValueError for the first value that a pool must not have."""
+    for name in ("a", "b", "c", "d", "objective_weights"):
+        refuse(name, getattr(pool, name), ~np.isfinite(getattr(pool, name)), "finite numbers")
+    refuse("c", pool.c, pool.c < 0.0, "0 or more")
+    refuse("d", pool.d, pool.d > 1.0, "1 or less")
+    refuse("d", pool.d, pool.d <= pool.c, "more than c")
+    refuse("objective_weights", pool.objective_weights, pool.objective_weights < 0.0, "0 or more")
+    count = len(pool.objective_codes)
+    refuse("objective", pool.objective, (pool.objective < 0) | (pool.objective >= count), f"0 to {count - 1}")
+    refuse("objective", pool.objective[1:], np.diff(pool.objective) < 0, "items sorted by objective", first=1)
+    for name in ("items", "item_versions"):
+        refuse(name, getattr(pool, name), repeated(getattr(pool, name)), "each id at most once")
+    outside: BoolArray = np.any((pool.enemies < 0) | (pool.enemies >= len(pool)), axis=1)
+    refuse("enemies", pool.enemies, outside, f"pool indices from 0 to {len(pool) - 1}")
+    refuse("enemies", pool.enemies, pool.enemies[:, 0] == pool.enemies[:, 1], "two different items")
+
+
+def refuse(name: str, values: npt.NDArray[np.generic], bad: BoolArray, expected: str, *, first: int = 0) -> None:
+    """Raise ValueError for the first bad value, if there is one; `first` is the index of values[0] in its field."""
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise ValueError(f"{name}[{first + place}] is {values[place].tolist()}: {expected} expected")
+
+
+def repeated(ids: IntArray) -> BoolArray:
+    """True where an id came before."""
+    again = np.ones(ids.shape, dtype=np.bool_)
+    again[np.unique(ids, return_index=True)[1]] = False
+    return again
+
+
+def neighbours(pairs: IndexArray, size: int) -> tuple[IntArray, IndexArray]:
+    """Symmetric adjacency of `pairs` (M, 2) in compressed rows: start (size + 1,) and the neighbours row by row."""
+    both = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    start = np.searchsorted(both[:, 0], np.arange(size + 1)).astype(np.int64)
+    index = np.ascontiguousarray(both[:, 1])
+    start.setflags(write=False)
+    index.setflags(write=False)
+    return start, index
+
+
+def information_blocks(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> TableArray:
+    """Information of all items at TABLE_NODES in blocks of BLOCK rows, the last one filled up with zeros."""
+    blocks = np.zeros((-(-a.size // BLOCK), BLOCK, TABLE_NODES.size), dtype=np.float32)
+    rows = blocks.reshape(-1, TABLE_NODES.size)
+    for start in range(0, a.size, 8 * BLOCK):  # in pieces: the float64 intermediates stay small
+        part = slice(start, start + 8 * BLOCK)
+        exact = information(TABLE_NODES, a[part], b[part], c[part], d[part]).T
+        rows[start : start + len(exact)] = np.minimum(exact, MOST_INFORMATION)
+    blocks.setflags(write=False)
+    return blocks

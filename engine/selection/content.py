@@ -1,0 +1,41 @@
+"""Content balancing: which objective the next item comes from, so that a sitting keeps to the blueprint's proportions.
+
+Always serving the objective with the largest deficit is the obvious rule, but with many objectives of unequal weight it
+can stray by more than one item. Instead the one comes next that would be overdue first, among those whose deficit is
+large enough; then no objective is ever a whole item away from its share, at any length, while all have items left.
+Source: Tijdeman (1980), The chairman assignment problem, Discrete Mathematics 32(3), 323-330.
+"""
+
+import numpy as np
+
+from engine.irt.types import BoolArray, FloatArray, IntArray
+
+
+def shares(weights: FloatArray, in_play: BoolArray) -> FloatArray:
+    """Weights (K,) of the objectives in play, sum 1, 0 for the others; equal shares where none in play has a weight."""
+    kept = np.where(in_play, weights, 0.0)
+    total = kept.sum()
+    return np.asarray(kept / total if total > 0.0 else in_play / np.count_nonzero(in_play))
+
+
+def deficits(share: FloatArray, counts: IntArray, in_play: BoolArray) -> FloatArray:
+    """How many items each objective is short of its share of a sitting one item longer, (K,); 0 for those not in play.
+
+    share : (K,), from `shares`;  counts : (K,), items administered so far.  Only items of objectives in play count, so
+    an objective that has run out leaves the others in proportion to each other.  The deficits sum to 1.
+    """
+    length = 1 + counts[in_play].sum()
+    return np.where(in_play, share * length - counts, 0.0)
+
+
+def most_urgent(share: FloatArray, deficit: FloatArray, in_play: BoolArray) -> int:
+    """The objective in play to serve next; the lower index where two are equally urgent.
+
+    A deficit that nothing is done about grows by its share per item and must not pass 1 - margin: the fewer items until
+    then, the more urgent.  An objective with a deficit below the margin waits, or it would get ahead of its share.
+    """
+    margin = 0.5 / max(1, int(np.count_nonzero(share)) - 1)  # 1 / (2 K - 2)
+    due = in_play & (share > 0.0) & (deficit >= margin * (1.0 - 1e-9))
+    time_left = np.full(share.shape, np.inf)
+    np.divide(1.0 - margin - deficit, share, out=time_left, where=due)
+    return int(np.argmin(time_left))

@@ -1,0 +1,78 @@
+"""One step of a sitting as a pure function: from its state to the trace of what is served next.
+
+The trace is plain JSON and holds all that the step depended on beyond the pool, the policy and the sitting's own start.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.irt.types import BoolArray, FloatArray
+from engine.pool import Pool
+from engine.selection.choosing import Choice, choose
+from engine.selection.exposure import rng_for
+from engine.selection.policy import Policy, Repeats
+
+OPTION_STREAM = 1  # sets the random numbers for the order of options apart from those for the choice of the item
+
+
+def decide(
+    pool: Pool,
+    policy: Policy,
+    log_posterior: FloatArray,
+    *,
+    administered: Sequence[int],
+    objectives: Sequence[str],
+    excluded: BoolArray,
+    resting: BoolArray,
+    suspended: Sequence[int],
+    seed: int,
+) -> dict[str, Any] | None:
+    """The trace of the item to serve next, or None when none is left.
+
+    administered, suspended : item version ids;  objectives : codes the sitting is limited to, empty for all
+    excluded, resting : (I,), met in earlier sittings; of those, not to come back in this one
+    """
+    position = len(administered) + 1
+    places = np.array([pool.index_of_version[version] for version in administered], dtype=np.int64)
+    off = np.zeros(len(pool), dtype=np.bool_)
+    off[[pool.index_of_version[version] for version in suspended]] = True
+    limit = [pool.objective_codes.index(code) for code in objectives] or None
+
+    def attempt(blocked: BoolArray) -> Choice | None:
+        return choose(
+            pool,
+            log_posterior,
+            administered=places,
+            blocked=blocked | off,
+            objectives=limit,
+            policy=policy,
+            rng=rng_for(seed, position),
+        )
+
+    choice = attempt(excluded)
+    repeated = choice is None and policy.repeats is Repeats.when_exhausted
+    if repeated:
+        choice = attempt(resting)
+    if choice is None:
+        return None
+    facts = {"position": position, "seed": seed, "repeated": repeated, "suspended": list(suspended)}
+    return choice.to_json(pool) | facts
+
+
+def option_order(policy: Policy, *, options: int, may_shuffle: bool, seed: int, position: int) -> list[int]:
+    """The order in which an item's options stand on screen, as indices into the author's order."""
+    if not (policy.shuffle_options and may_shuffle):
+        return list(range(options))
+    return [int(place) for place in np.random.default_rng([seed, position, OPTION_STREAM]).permutation(options)]
+
+
+def pack(mask: BoolArray) -> bytes:
+    """A mask (I,) as bits, the way a session stores it."""
+    return np.packbits(mask).tobytes()
+
+
+def unpack(bits: bytes, pool: Pool) -> BoolArray:
+    """The mask (I,) over a pool's items that `pack` made."""
+    return np.unpackbits(np.frombuffer(bits, dtype=np.uint8), count=len(pool)).view(np.bool_)

@@ -1,0 +1,41 @@
+"""Which items may be served next, before asking which of them is best."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.irt.types import BoolArray, IntArray
+from engine.pool import Pool
+
+
+def eligible_items(
+    pool: Pool, *, administered: IntArray, blocked: BoolArray, objectives: Sequence[int] | None = None
+) -> BoolArray:
+    """True (I,) for items that are not administered, no enemy of one that is, not blocked and within the objectives.
+
+    administered : (n,), pool indices of this sitting so far;  blocked : (I,), seen in earlier sittings, suspended, ...
+    objectives : indices of the objectives the sitting is limited to, None for all
+    """
+    if blocked.shape != (len(pool),):
+        raise ValueError(f"blocked has shape {blocked.shape}, the pool {len(pool)} items")
+    eligible = ~blocked
+    eligible[administered] = False
+    if pool.enemy_index.size:
+        eligible[pool.enemies_of(administered)] = False
+    if objectives is not None:
+        known = set(range(len(pool.objective_codes)))
+        if not objectives or not known.issuperset(objectives):
+            raise ValueError(f"objectives {objectives}: None or some of 0 to {len(known) - 1} expected")
+        for objective in known.difference(objectives):
+            eligible[pool.span(objective)] = False
+    return eligible
+
+
+def objectives_with(pool: Pool, eligible: BoolArray) -> BoolArray:
+    """True (K,) for objectives that have at least one eligible item."""
+    starts, ends = pool.objective_start[:-1], pool.objective_start[1:]
+    occupied = starts < ends
+    found = np.zeros(occupied.shape, dtype=np.bool_)
+    if occupied.any():
+        found[occupied] = np.logical_or.reduceat(eligible, starts[occupied])
+    return found

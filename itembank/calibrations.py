@@ -1,0 +1,238 @@
+"""Every query on parameter releases and the pools made from them."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col, select
+
+from itembank.content import ParameterOrigin, RelationKind, Stage
+from itembank.errors import Invalid, Issue
+from itembank.models import (
+    BlueprintNode,
+    Exam,
+    Item,
+    ItemParameter,
+    ItemRelation,
+    ItemVersion,
+    Objective,
+    Option,
+    ParameterRelease,
+    Pool,
+    PoolItem,
+    ReleaseActivation,
+)
+from itembank.store import Db
+
+
+def lock_exam(db: Db, exam_id: int) -> Exam:
+    """The exam as it is now, locked: nothing that alters what is served can be committed until the transaction ends."""
+    query = select(Exam).where(Exam.id == exam_id).with_for_update().execution_options(populate_existing=True)
+    return db.exec(query).one()
+
+
+def find_pool(db: Db, exam_id: int, bank_revision: int) -> Pool | None:
+    query = select(Pool).where(Pool.exam_id == exam_id, Pool.bank_revision == bank_revision)
+    return db.exec(query).first()
+
+
+def get_pool(db: Db, pool_id: int) -> Pool:
+    return db.exec(select(Pool).where(Pool.id == pool_id)).one()
+
+
+def find_active_release(db: Db, exam_id: int) -> ParameterRelease | None:
+    """The release in force: the one activated last."""
+    query = (
+        select(ParameterRelease)
+        .join(ReleaseActivation, col(ReleaseActivation.release_id) == col(ParameterRelease.id))
+        .where(ReleaseActivation.exam_id == exam_id)
+        .order_by(col(ReleaseActivation.id).desc())
+    )
+    return db.exec(query).first()
+
+
+def operational(exam_id: int) -> sa.Select[*tuple[Any, ...]]:
+    """Id, kind, Angoff rating and number of options of the versions of an exam that are served and scored."""
+    options = sa.select(sa.func.count()).where(col(Option.item_version_id) == col(ItemVersion.id)).scalar_subquery()
+    return (
+        sa.select(col(ItemVersion.id), col(ItemVersion.kind), col(ItemVersion.angoff), options.label("options"))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage) == Stage.OPERATIONAL)
+        .order_by(col(ItemVersion.id))
+    )
+
+
+def parameters_of(db: Db, release_id: int) -> set[int]:
+    """The version ids that a release has parameters for."""
+    return set(
+        db.execute(
+            sa.select(col(ItemParameter.item_version_id)).where(col(ItemParameter.release_id) == release_id)
+        ).scalars()
+    )
+
+
+def add_release(
+    db: Db,
+    exam_id: int,
+    *,
+    carried_from: int | None,
+    priors: Iterable[tuple[int, float, float, float]],
+    note: str,
+    actor: str,
+    now: datetime,
+) -> ParameterRelease:
+    """A new release, put in force at once: what `carried_from` has, and prior (version id, a, b, c) for the rest."""
+    last = db.execute(
+        sa.select(sa.func.max(col(ParameterRelease.number))).where(col(ParameterRelease.exam_id) == exam_id)
+    ).scalar()
+    release = ParameterRelease(exam_id=exam_id, number=(last or 0) + 1, note=note, created_at=now)
+    db.add(release)
+    db.flush()
+    if carried_from is not None:
+        columns = ("item_version_id", "origin", "a", "b", "c", "d")
+        carried = sa.select(sa.literal(release.id), *(getattr(ItemParameter, name) for name in columns)).where(
+            col(ItemParameter.release_id) == carried_from
+        )
+        db.execute(sa.insert(ItemParameter).from_select(["release_id", *columns], carried))
+    rows = [
+        {
+            "release_id": release.id,
+            "item_version_id": version,
+            "origin": ParameterOrigin.PRIOR,
+            "a": a,
+            "b": b,
+            "c": c,
+            "d": 1.0,
+        }
+        for version, a, b, c in priors
+    ]
+    if rows:
+        db.execute(sa.insert(ItemParameter), rows)
+    db.add(ReleaseActivation(exam_id=exam_id, release_id=release.id, actor=actor, at=now))
+    db.flush()
+    return release
+
+
+def add_pool(db: Db, exam: Exam, *, release_id: int, blueprint_id: int, now: datetime) -> Pool:
+    """Freeze the operational versions whose objective is a leaf of the blueprint, and the enemies among them."""
+    pool = Pool(
+        exam_id=exam.id,
+        bank_revision=exam.bank_revision,
+        release_id=release_id,
+        blueprint_id=blueprint_id,
+        enemies=[[low, high] for low, high in db.execute(_enemies(exam.id))],
+        created_at=now,
+    )
+    db.add(pool)
+    db.flush()
+    members = (
+        sa.select(sa.literal(pool.id), col(ItemVersion.id))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(
+            col(Item.exam_id) == exam.id,
+            col(ItemVersion.stage) == Stage.OPERATIONAL,
+            col(ItemVersion.objective_id).in_(_leaves(blueprint_id)),
+        )
+    )
+    db.execute(sa.insert(PoolItem).from_select(["pool_id", "item_version_id"], members))
+    return pool
+
+
+def _leaves(blueprint_id: int) -> sa.Select[int]:
+    parent = sa.orm.aliased(BlueprintNode)
+    has_child = sa.exists().where(
+        col(parent.blueprint_id) == blueprint_id, col(parent.parent_id) == col(BlueprintNode.objective_id)
+    )
+    return sa.select(col(BlueprintNode.objective_id)).where(col(BlueprintNode.blueprint_id) == blueprint_id, ~has_child)
+
+
+def leaf_objectives(db: Db, blueprint_id: int) -> Sequence[sa.Row[int, str, float]]:
+    """(objective id, code, weight) of a blueprint's leaves in their order."""
+    query = (
+        sa.select(col(BlueprintNode.objective_id), col(Objective.code), col(BlueprintNode.weight))
+        .join(Objective, col(Objective.id) == col(BlueprintNode.objective_id))
+        .where(
+            col(BlueprintNode.blueprint_id) == blueprint_id, col(BlueprintNode.objective_id).in_(_leaves(blueprint_id))
+        )
+        .order_by(col(BlueprintNode.position))
+    )
+    return db.execute(query).all()
+
+
+def _enemies(exam_id: int) -> sa.Select[int, int]:
+    """Version ids of enemy items, both of them operational."""
+    one, other = sa.orm.aliased(ItemVersion), sa.orm.aliased(ItemVersion)
+    return (
+        sa.select(col(one.id), col(other.id))
+        .select_from(ItemRelation)
+        .join(one, col(one.item_id) == col(ItemRelation.item_id))
+        .join(other, col(other.item_id) == col(ItemRelation.other_item_id))
+        .join(Item, col(Item.id) == col(ItemRelation.item_id))
+        .where(
+            col(Item.exam_id) == exam_id,
+            col(ItemRelation.kind) == RelationKind.ENEMY,
+            col(one.stage) == Stage.OPERATIONAL,
+            col(other.stage) == Stage.OPERATIONAL,
+        )
+        .order_by(col(one.id), col(other.id))
+    )
+
+
+def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    """item_id, item_version_id, objective_id, a, b, c, d of a pool's members, by version id."""
+    query = (
+        sa.select(
+            col(ItemVersion.item_id),
+            col(ItemVersion.id).label("item_version_id"),
+            col(ItemVersion.objective_id),
+            *(col(getattr(ItemParameter, name)) for name in "abcd"),
+        )
+        .select_from(PoolItem)
+        .join(ItemVersion, col(ItemVersion.id) == col(PoolItem.item_version_id))
+        .join(
+            ItemParameter,
+            (col(ItemParameter.item_version_id) == col(PoolItem.item_version_id))
+            & (col(ItemParameter.release_id) == pool.release_id),
+        )
+        .where(col(PoolItem.pool_id) == pool.id)
+        .order_by(col(ItemVersion.id))
+    )
+    return db.execute(query).all()
+
+
+def suspended(db: Db, exam_id: int) -> frozenset[int]:
+    """Version ids of an exam that must not be served for now."""
+    query = (
+        sa.select(col(ItemVersion.id))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage) == Stage.SUSPENDED)
+    )
+    return frozenset(db.execute(query).scalars())
+
+
+def expand_objectives(db: Db, pool_id: int, codes: Sequence[str]) -> tuple[str, ...]:
+    """The leaf objectives that codes of leaves and domains mean, in blueprint order. Raises Invalid."""
+    if not codes:
+        return ()
+    parent = sa.orm.aliased(Objective)
+    query: sa.Select[str, str] = (
+        sa.select(col(Objective.code), col(parent.code).label("domain"))
+        .select_from(Pool)
+        .join(BlueprintNode, col(BlueprintNode.blueprint_id) == col(Pool.blueprint_id))
+        .join(Objective, col(Objective.id) == col(BlueprintNode.objective_id))
+        .join(parent, col(parent.id) == col(BlueprintNode.parent_id), isouter=True)
+        .where(col(Pool.id) == pool_id)
+        .order_by(col(BlueprintNode.position))
+    )
+    rows = db.execute(query).all()
+    known = {row[0] for row in rows}
+    issues = [
+        Issue(f"/objectives/{i}", f"{code} is not in the blueprint")
+        for i, code in enumerate(codes)
+        if code not in known
+    ]
+    if issues:
+        raise Invalid(tuple(issues))
+    domains = {row[1] for row in rows}
+    return tuple(row[0] for row in rows if row[0] not in domains and (row[0] in codes or row[1] in codes))

@@ -1,0 +1,170 @@
+"""Tenants, API clients, idempotency records and the audit log: their queries and the rows they add."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import col, select
+
+from itembank.errors import AlreadyExists, KeyReused, NotFound
+from itembank.models import ApiClient, AuditEntry, IdempotencyRecord, Tenant
+from itembank.store import Db
+
+_RECORDS = IdempotencyRecord.__table__  # type: ignore[attr-defined]  # SQLModel doesn't declare it
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What was answered to a creating request, enough to answer it again."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An idempotency key as one request holds it: `record` is ours to complete, unless there is a `reply` already."""
+
+    record: int
+    reply: Reply | None = None
+
+
+def find_tenant(db: Db, name: str) -> Tenant | None:
+    return db.exec(select(Tenant).where(Tenant.name == name)).one_or_none()
+
+
+def create_tenant(db: Db, name: str, *, now: datetime) -> Tenant:
+    if find_tenant(db, name) is not None:
+        raise AlreadyExists("tenant", name)
+    tenant = Tenant(name=name, created_at=now)
+    db.add(tenant)
+    db.flush()
+    return tenant
+
+
+def create_client(
+    db: Db, tenant: Tenant, *, name: str, prefix: str, secret_hash: str, scopes: Iterable[str], now: datetime
+) -> ApiClient:
+    assert tenant.id is not None
+    client = ApiClient(
+        tenant_id=tenant.id,
+        name=name,
+        prefix=prefix,
+        secret_hash=secret_hash,
+        scopes=sorted(scopes),
+        created_at=now,
+    )
+    db.add(client)
+    db.flush()
+    return client
+
+
+def find_client_by_prefix(db: Db, prefix: str) -> tuple[ApiClient, Tenant] | None:
+    """The client that a key belongs to, whatever its tenant: the key is what tells the tenant."""
+    query = select(ApiClient, Tenant).join(Tenant).where(ApiClient.prefix == prefix)
+    return db.exec(query).one_or_none()
+
+
+def find_client(db: Db, client: UUID) -> tuple[ApiClient, Tenant] | None:
+    """The client that a signed token names."""
+    return db.exec(select(ApiClient, Tenant).join(Tenant).where(ApiClient.uuid == client)).one_or_none()
+
+
+def revoke_client(db: Db, tenant_id: int, client: UUID, *, now: datetime) -> None:
+    row = db.exec(select(ApiClient).where(ApiClient.tenant_id == tenant_id, ApiClient.uuid == client)).one_or_none()
+    if row is None:
+        raise NotFound("client", client)
+    if row.revoked_at is None:
+        row.revoked_at = now
+        db.add(row)
+        db.flush()
+
+
+def claim_key(db: Db, client_id: int, key: str, fingerprint: str, *, now: datetime, since: datetime) -> Claim:
+    """Take an idempotency key, or find the reply it got.
+
+    Two requests with one key at the same moment: the second waits at the unique index (PostgreSQL) or for the write
+    lock (SQLite) until the first has committed, and then finds its reply. Records made before `since` are forgotten.
+    Raises KeyReused if the key came with another request.
+    """
+    columns = _RECORDS.c
+    mine = (columns.client_id == client_id, columns.key == key)
+    while True:
+        record = db.scalar(_insert(db, client_id, key, fingerprint, now))
+        if record is not None:
+            return Claim(record)
+        row = db.execute(sa.select(_RECORDS).where(*mine)).one_or_none()
+        if row is None:  # somebody else has just forgotten it
+            continue
+        if row.created_at < since:
+            db.execute(sa.delete(_RECORDS).where(_RECORDS.c.id == row.id))
+            continue
+        if row.fingerprint != fingerprint:
+            raise KeyReused(key)
+        return Claim(row.id, Reply(row.status, row.headers, row.body))
+
+
+def _insert(db: Db, client_id: int, key: str, fingerprint: str, now: datetime) -> sa.Executable:
+    """A taken key must not raise: on PostgreSQL an error would end the transaction."""
+    values = {"client_id": client_id, "key": key, "fingerprint": fingerprint, "created_at": now}
+    values |= {"headers": {}, "body": ""}
+    insert = postgresql.insert if db.is_postgresql else sqlite.insert
+    statement = insert(_RECORDS).values(values).on_conflict_do_nothing(index_elements=["client_id", "key"])
+    return statement.returning(_RECORDS.c.id)
+
+
+def complete_claim(db: Db, claim: Claim, reply: Reply, *, learner_id: int | None = None) -> None:
+    """Keep the reply; `learner_id` is whose data it holds, so that erasing the learner finds it."""
+    db.execute(
+        sa.update(_RECORDS)
+        .where(_RECORDS.c.id == claim.record)
+        .values(status=reply.status, headers=dict(reply.headers), body=reply.body, learner_id=learner_id)
+    )
+
+
+def release_claim(db: Db, claim: Claim) -> None:
+    """Give the key back: the request changed nothing, so it may be sent again."""
+    db.execute(sa.delete(_RECORDS).where(_RECORDS.c.id == claim.record))
+
+
+def forget_keys(db: Db, *, before: datetime) -> None:
+    db.execute(sa.delete(_RECORDS).where(_RECORDS.c.created_at < before))
+
+
+def audit(
+    db: Db,
+    tenant_id: int,
+    *,
+    actor: str,
+    action: str,
+    entity: str,
+    entity_uuid: UUID,
+    now: datetime,
+    detail: Mapping[str, Any] | None = None,
+) -> None:
+    """Append to the audit log; call it in the transaction that makes the change."""
+    db.add(
+        AuditEntry(
+            tenant_id=tenant_id,
+            actor=actor,
+            action=action,
+            entity=entity,
+            entity_uuid=entity_uuid,
+            detail=dict(detail or {}),
+            at=now,
+        )
+    )
+
+
+def audit_entries(tenant_id: int, entity: str, entity_uuid: UUID) -> Any:
+    """What happened to one thing, oldest first."""
+    return (
+        select(AuditEntry)
+        .where(AuditEntry.tenant_id == tenant_id, AuditEntry.entity == entity, AuditEntry.entity_uuid == entity_uuid)
+        .order_by(col(AuditEntry.id))
+    )

