@@ -88,7 +88,7 @@ class Config:
         "NEXTITEM_SECRET_KEY",
         secret,
         "",
-        f"Signs learners' tokens; at least {SECRET_KEY_LENGTH} characters, the same in every process. Required to serve.",
+        f"Signs learners' tokens; at least {SECRET_KEY_LENGTH} characters, the same in every process. Needed to serve.",
         secret=True,
     )
     host: str = setting("NEXTITEM_HOST", text, "127.0.0.1", "Address that `nextitem serve` listens on.")
@@ -100,20 +100,23 @@ class Config:
         "8",
         "Threads in each process; a process opens at most twice as many database connections.",
     )
-    rate_limit: RateLimitItem | None = setting(
+    rate_limit: RateLimitItem | None = setting(  # noqa: RUF009  # a field
         "NEXTITEM_RATE_LIMIT",
         rate,
         "6000/minute",
         f"Requests that one API client may make, counted in each process; `{OFF}` for no limit.",
     )
-    learner_rate_limit: RateLimitItem | None = setting(
+    learner_rate_limit: RateLimitItem | None = setting(  # noqa: RUF009  # a field
         "NEXTITEM_LEARNER_RATE_LIMIT",
         rate,
         "240/minute",
         f"Requests that one learner's token may make, counted in each process; `{OFF}` for no limit.",
     )
     max_body_bytes: int = setting(
-        "NEXTITEM_MAX_BODY_BYTES", whole_number(1024, 2**31 - 1), "1048576", "Largest request body; a larger one gets 413."
+        "NEXTITEM_MAX_BODY_BYTES",
+        whole_number(1024, 2**31 - 1),
+        "1048576",
+        "Largest request body; larger ones get 413.",
     )
     learner_token_minutes: int = setting(
         "NEXTITEM_LEARNER_TOKEN_MINUTES", whole_number(1, 1440), "120", "How long a learner's token is good for."
@@ -125,7 +128,10 @@ class Config:
         "Least severe log line that is written; every request is one line of level `info`.",
     )
     public_url: str = setting(
-        "NEXTITEM_PUBLIC_URL", text, "/", "Address under which clients reach the API; it stands in the OpenAPI document."
+        "NEXTITEM_PUBLIC_URL",
+        text,
+        "/",
+        "Where clients reach the API; it stands in the OpenAPI document.",
     )
     metrics_dir: str | None = setting(
         "PROMETHEUS_MULTIPROC_DIR",

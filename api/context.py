@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Response, current_app, g, request
 from sqlalchemy.exc import DBAPIError
+from structlog.typing import FilteringBoundLogger
 
 from api.auth.lookup import Caller
 from api.config import Config
@@ -20,7 +21,9 @@ from api.operations import View, note
 from itembank import clients
 from itembank.store import Db, transaction
 
-ENGINE, CLOCK, CONFIG = "nextitem-engine", "nextitem-clock", "nextitem-config"  # where `app.extensions` keeps them
+# where `app.extensions` keeps them
+ENGINE, CLOCK, CONFIG, LOG = "nextitem-engine", "nextitem-clock", "nextitem-config", "nextitem-log"
+
 KEYS_KEPT = timedelta(hours=24)
 KEYS_SWEPT = timedelta(hours=1)
 KEY_LENGTH = 255
@@ -54,6 +57,12 @@ def engine() -> sa.Engine:
 
 def config() -> Config:
     found: Config = current_app.extensions[CONFIG]
+    return found
+
+
+def log() -> FilteringBoundLogger:
+    """For what an operator should know; give facts as keywords, no personal data."""
+    found: FilteringBoundLogger = current_app.extensions[LOG]
     return found
 
 
@@ -185,6 +194,7 @@ __all__ = [
     "db",
     "engine",
     "idempotency_key",
+    "log",
     "now",
     "reads",
     "request_id",

@@ -25,7 +25,7 @@ from typing import Any
 import sqlalchemy.exc
 from werkzeug.exceptions import HTTPException
 
-from engine.errors import InvalidPolicy
+from engine.errors import InvalidPolicy, NothingToServe, PositionConflict, SessionFinished
 from itembank.errors import (
     AlreadyExists,
     Conflict,
@@ -152,16 +152,25 @@ class Problem:
 
 
 NOT_FOUND = Problem(
-    404, "not-found", "Not found", "No such path, or no such thing for this tenant. Another tenant's thing is no such thing."
+    404,
+    "not-found",
+    "Not found",
+    "No such path, or no such thing for this tenant. Another tenant's thing is no such thing.",
 )
 REVISION_CONFLICT = Problem(
     412,
     "precondition-failed",
     "It has changed",
-    "Somebody else changed it since you read it. Read it again (the reply's `ETag` is the current one), and decide anew.",
+    "Somebody else changed it since you read it. Read it again (`ETag` is the current one) and decide anew.",
 )
 INTERNAL_ERROR = Problem(
-    500, "internal-error", "Internal error", "A fault of ours. Tell the operator the `request_id`; the log has the details."
+    500,
+    "internal-error",
+    "Internal error",
+    "A fault of ours. Tell the operator the `request_id`; the log has the details.",
+)
+INVALID = Problem(
+    422, "invalid", "The content breaks a rule", "Well-formed, but breaks rules; `errors` has a JSON Pointer for each."
 )
 ALREADY_EXISTS = Problem(409, "already-exists", "Exists already", "A name that must be unique is taken.")
 
@@ -177,10 +186,17 @@ PROBLEMS: dict[type[Exception], Problem] = {
         400, "invalid-header", "A header can't be used", "A request header has a value that can't be used."
     ),
     Unauthenticated: Problem(
-        401, "unauthenticated", "Credentials are missing or no good", "Send `Authorization: Bearer` with a valid API key or token."
+        401,
+        "unauthenticated",
+        "Credentials are missing or no good",
+        "Send `Authorization: Bearer` with a valid API key or token.",
     ),
     ScopeMissing: Problem(
-        403, "scope-missing", "The credentials don't allow this", "The key is good but lacks the scope named in `scope`.", ("scope",)
+        403,
+        "scope-missing",
+        "The credentials don't allow this",
+        "The key is good but lacks the scope named in `scope`.",
+        ("scope",),
     ),
     NotFound: NOT_FOUND,
     Conflict: Problem(409, "conflict", "Not in this state", "The request makes sense, but not in the present state."),
@@ -192,19 +208,41 @@ PROBLEMS: dict[type[Exception], Problem] = {
         "The item can't go from its `stage` to the one asked for; `allowed` lists where it can go.",
         ("stage", "allowed"),
     ),
+    NothingToServe: Problem(
+        409,
+        "nothing-to-serve",
+        "No item can be served",
+        "None of the exam's items is operational and new to this learner, so the session can't begin.",
+    ),
+    PositionConflict: Problem(
+        409,
+        "position-conflict",
+        "Not an answer to the open position",
+        "The position was answered otherwise before, or is not open yet; `open_position` is the latest.",
+        ("open_position",),
+    ),
+    SessionFinished: Problem(
+        409,
+        "session-finished",
+        "The session is over",
+        "It takes no more answers; `stop_reason` says why.",
+        ("stop_reason",),
+    ),
     RevisionConflict: REVISION_CONFLICT,
     PreconditionFailed: REVISION_CONFLICT,
     UnsupportedMediaType: Problem(
-        415, "unsupported-media-type", "Not a media type for this call", "The body's `Content-Type` must be `application/json`."
+        415,
+        "unsupported-media-type",
+        "Not a media type for this call",
+        "The body's `Content-Type` must be `application/json`.",
     ),
-    InvalidBody: Problem(
-        422, "invalid", "The content breaks a rule", "Well-formed, but it breaks a rule; `errors` has a JSON Pointer for each."
-    ),
-    Invalid: Problem(
-        422, "invalid", "The content breaks a rule", "Well-formed, but it breaks a rule; `errors` has a JSON Pointer for each."
-    ),
+    InvalidBody: INVALID,
+    Invalid: INVALID,
     InvalidPolicy: Problem(
-        422, "invalid-policy", "The policy can't be used", "A field of the session's policy has a value that it must not have."
+        422,
+        "invalid-policy",
+        "The policy can't be used",
+        "A field of the session's policy has a value that it must not have.",
     ),
     KeyReused: Problem(
         422,
@@ -237,8 +275,12 @@ PROBLEMS: dict[type[Exception], Problem] = {
 
 HTTP_PROBLEMS: dict[int, Problem] = {
     404: NOT_FOUND,
-    405: Problem(405, "method-not-allowed", "Not a method of this path", "`Allow` lists the methods that the path has."),
-    413: Problem(413, "body-too-large", "The body is too large", "The body is larger than the limit, 1 MiB unless set otherwise."),
+    405: Problem(
+        405, "method-not-allowed", "Not a method of this path", "`Allow` lists the methods that the path has."
+    ),
+    413: Problem(
+        413, "body-too-large", "The body is too large", "The body is larger than the limit, 1 MiB unless set otherwise."
+    ),
     500: INTERNAL_ERROR,
 }
 """Flask's and Werkzeug's own errors by status; any other status is `about:blank`."""

@@ -1,12 +1,12 @@
 """One step of an adaptive test: ability update after the 20th answer and the choice of the 21st item, one thread.
 
-Simulated 3PL pools (a ~ lognormal(0, 0.3) on [0.3, 3], b ~ N(0, 1), c ~ U(0.1, 0.3)), the same items and answers for all:
+Simulated 3PL pools: a ~ lognormal(0, 0.3) on [0.3, 3], b ~ N(0, 1), c ~ U(0.1, 0.3).
 
 - nextitem: posterior update, random generator, posterior-weighted information over every item, best item
-- nextitem, full policy: the adaptive test's policy on 12 weighted objectives with enemies: content balancing, randomesque
+- full policy: ours with the adaptive test's policy (content balancing, randomesque) on 12 weighted objectives
 - catsim: maximum likelihood by its default search over the 20 answers, then its maximum-information selector
 
-catsim is the peer that anyone can install; it keeps no posterior, so it estimates anew from all answers at every step.
+catsim gets the items and answers of the first; it keeps no posterior, so it estimates anew from all of them each time.
 Run: python -m benchmarks.step [--json]
 """
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import sqlalchemy as sa
 
 from engine.irt import DEFAULT_DISCRIMINATION, difficulty_from_rating, guessing
 from engine.pool import Pool
@@ -76,6 +77,11 @@ def cache(db: Db) -> Cache:
     connections = db.get_bind().engine.pool
     found = _caches.get(connections)
     return _caches.setdefault(connections, Cache()) if found is None else found
+
+
+def forget(database: sa.Engine) -> None:
+    """Drop all that is cached of a database; for tests, whose databases forget too."""
+    _caches.pop(database.pool, None)
 
 
 def current_pool(db: Db, exam: Exam, *, actor: str, now: datetime) -> Pool:

@@ -20,8 +20,9 @@ TABLE_NODES = NODES[::2]
 # splits a product between threads; a split product rounds differently, and a replay must not depend on the threads.
 BLOCK = 128
 
-# Finite in float32 even after summing over the nodes; only items with an absurd discrimination get there.
-MOST_INFORMATION = 1e30
+# The table keeps to numbers whose products with node probabilities are neither infinite nor subnormal in float32. Only an
+# absurd discrimination gets above the first; below the second, where nobody would serve the item, the table has 0.
+MOST_INFORMATION, LEAST_INFORMATION = 1e30, 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +50,8 @@ class Pool:
     enemies: IndexArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int32))
     index_of_version: Mapping[int, int] = field(init=False)  # item version id to pool index
     objective_start: IntArray = field(init=False)  # (K + 1,): objective k is items start[k] to start[k + 1]
-    enemy_start: IntArray = field(init=False)  # (I + 1,): the enemies of item i are
-    enemy_index: IndexArray = field(init=False)  # enemy_index[enemy_start[i] : enemy_start[i + 1]]
+    occupied: IntArray = field(init=False)  # objectives that have items
+    enemies_of: Mapping[int, IndexArray] = field(init=False)  # pool index to its enemies, where it has any
     information_blocks: TableArray = field(init=False)  # (ceil(I / BLOCK), BLOCK, 61), rows beyond I are 0
 
     def __post_init__(self) -> None:
@@ -69,9 +70,8 @@ class Pool:
         self._set("index_of_version", {version: i for i, version in enumerate(self.item_versions.tolist())})
         starts = np.searchsorted(self.objective, np.arange(len(self.objective_codes) + 1))
         self._set("objective_start", frozen("objective_start", starts, np.int64, shape=(None,)))
-        enemy_start, enemy_index = neighbours(self.enemies, len(self))
-        self._set("enemy_start", enemy_start)
-        self._set("enemy_index", enemy_index)
+        self._set("occupied", frozen("occupied", np.flatnonzero(np.diff(starts)), np.int64, shape=(None,)))
+        self._set("enemies_of", neighbours(self.enemies))
         self._set("information_blocks", information_blocks(self.a, self.b, self.c, self.d))
 
     def __len__(self) -> int:
@@ -103,14 +103,6 @@ class Pool:
         if objective is None:
             return slice(0, len(self))
         return slice(int(self.objective_start[objective]), int(self.objective_start[objective + 1]))
-
-    def enemies_of(self, indices: IntArray) -> IndexArray:
-        """Pool indices of the enemies of any of these items; one may come more than once."""
-        starts = self.enemy_start[indices]
-        counts = self.enemy_start[indices + 1] - starts
-        before = np.cumsum(counts) - counts
-        places: IntArray = np.repeat(starts - before, counts) + np.arange(counts.sum())
-        return np.take(self.enemy_index, places)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -163,14 +155,12 @@ def repeated(ids: IntArray) -> BoolArray:
     return again
 
 
-def neighbours(pairs: IndexArray, size: int) -> tuple[IntArray, IndexArray]:
-    """Symmetric adjacency of `pairs` (M, 2) in compressed rows: start (size + 1,) and the neighbours row by row."""
+def neighbours(pairs: IndexArray) -> dict[int, IndexArray]:
+    """Each index in `pairs` (M, 2) with the ascending indices it is paired with, in either order."""
     both = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
-    start = np.searchsorted(both[:, 0], np.arange(size + 1)).astype(np.int64)
-    index = np.ascontiguousarray(both[:, 1])
-    start.setflags(write=False)
-    index.setflags(write=False)
-    return start, index
+    indices, starts = np.unique(both[:, 0], return_index=True)
+    found = np.split(both[:, 1], starts[1:])
+    return dict(zip(indices.tolist(), found, strict=False))
 
 
 def information_blocks(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> TableArray:
@@ -180,6 +170,7 @@ def information_blocks(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArra
     for start in range(0, a.size, 8 * BLOCK):  # in pieces: the float64 intermediates stay small
         part = slice(start, start + 8 * BLOCK)
         exact = information(TABLE_NODES, a[part], b[part], c[part], d[part]).T
+        exact[exact < LEAST_INFORMATION] = 0.0
         rows[start : start + len(exact)] = np.minimum(exact, MOST_INFORMATION)
     blocks.setflags(write=False)
     return blocks

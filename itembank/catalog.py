@@ -149,6 +149,18 @@ def current_objectives(db: Db, exam_id: int) -> dict[str, int]:
     return _pairs(db, query)
 
 
+def current_nodes(db: Db, exam_id: int) -> dict[str, int]:
+    """Code → id of all objectives and domains in the current blueprint."""
+    newest = sa.select(sa.func.max(col(Blueprint.number))).where(col(Blueprint.exam_id) == exam_id).scalar_subquery()
+    query = (
+        sa.select(col(Objective.code), col(Objective.id))
+        .join(BlueprintNode, col(BlueprintNode.objective_id) == col(Objective.id))
+        .join(Blueprint, col(Blueprint.id) == col(BlueprintNode.blueprint_id))
+        .where(col(Blueprint.exam_id) == exam_id, col(Blueprint.number) == newest)
+    )
+    return _pairs(db, query)
+
+
 def live_objectives(db: Db, exam_id: int) -> set[str]:
     """Codes that pretest, operational or suspended items are about."""
     stages = (Stage.PRETEST, Stage.OPERATIONAL, Stage.SUSPENDED)
@@ -217,6 +229,16 @@ def find_item(db: Db, exam_id: int, external_id: str) -> Item | None:
     return db.exec(select(Item).where(Item.exam_id == exam_id, Item.external_id == external_id)).one_or_none()
 
 
+def item_ids(db: Db, exam_id: int, external_ids: Sequence[str]) -> dict[str, int]:
+    """External id → row id; unknown ones are left out."""
+    found: dict[str, int] = {}
+    for start in range(0, len(external_ids), IDS_AT_ONCE):
+        named = col(Item.external_id).in_(external_ids[start : start + IDS_AT_ONCE])
+        query = sa.select(col(Item.external_id), col(Item.id)).where(col(Item.exam_id) == exam_id, named)
+        found |= {external_id or "": item_id or 0 for external_id, item_id in db.execute(query)}
+    return found
+
+
 def get_item(db: Db, tenant_id: int, uuid: UUID, *, lock: bool = False) -> Item:
     """`lock` : hold the row until the transaction ends, so that two changes can't both think they are the next"""
     query = select(Item).where(Item.tenant_id == tenant_id, Item.uuid == uuid)
@@ -253,6 +275,16 @@ def versions_in(exam_id: int, stages: Collection[Stage]) -> SelectOfScalar[ItemV
         .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage).in_(stages))
         .order_by(col(ItemVersion.id))
     )
+
+
+def version_names(db: Db, version_ids: Collection[int]) -> Sequence[sa.Row[int, UUID, int]]:
+    """(version id, item uuid, version number): what the outside calls these versions."""
+    query = (
+        sa.select(col(ItemVersion.id), col(Item.uuid), col(ItemVersion.number))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(ItemVersion.id).in_(version_ids))
+    )
+    return db.execute(query).all()
 
 
 def live_number() -> sa.ScalarSelect[int | None]:

@@ -7,14 +7,27 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col, select
 
 from itembank.errors import AlreadyExists, KeyReused, NotFound
 from itembank.models import ApiClient, AuditEntry, IdempotencyRecord, Tenant
-from itembank.store import Db
+from itembank.store import Db, insert_for, table_of
 
-_RECORDS = IdempotencyRecord.__table__  # type: ignore[attr-defined]  # SQLModel doesn't declare it
+_CLIENT, _TENANT, _RECORDS = (table_of(model) for model in (ApiClient, Tenant, IdempotencyRecord))
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An API client as its credentials are checked."""
+
+    client_id: int
+    tenant_id: int
+    client_uuid: UUID
+    tenant_uuid: UUID
+    name: str
+    secret_hash: str
+    scopes: list[str]
+    is_revoked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +61,10 @@ def create_tenant(db: Db, name: str, *, now: datetime) -> Tenant:
 
 
 def create_client(
-    db: Db, tenant: Tenant, *, name: str, prefix: str, secret_hash: str, scopes: Iterable[str], now: datetime
+    db: Db, tenant_id: int, *, name: str, prefix: str, secret_hash: str, scopes: Iterable[str], now: datetime
 ) -> ApiClient:
-    assert tenant.id is not None
     client = ApiClient(
-        tenant_id=tenant.id,
+        tenant_id=tenant_id,
         name=name,
         prefix=prefix,
         secret_hash=secret_hash,
@@ -64,15 +76,30 @@ def create_client(
     return client
 
 
-def find_client_by_prefix(db: Db, prefix: str) -> tuple[ApiClient, Tenant] | None:
+def find_client_by_prefix(db: Db, prefix: str) -> Identity | None:
     """The client that a key belongs to, whatever its tenant: the key is what tells the tenant."""
-    query = select(ApiClient, Tenant).join(Tenant).where(ApiClient.prefix == prefix)
-    return db.exec(query).one_or_none()
+    return _find(db, _CLIENT.c.prefix == prefix)
 
 
-def find_client(db: Db, client: UUID) -> tuple[ApiClient, Tenant] | None:
+def find_client(db: Db, client: UUID) -> Identity | None:
     """The client that a signed token names."""
-    return db.exec(select(ApiClient, Tenant).join(Tenant).where(ApiClient.uuid == client)).one_or_none()
+    return _find(db, _CLIENT.c.uuid == client)
+
+
+def _find(db: Db, which: sa.ColumnElement[bool]) -> Identity | None:
+    client, tenant = _CLIENT.c, _TENANT.c
+    query = sa.select(
+        client.id,
+        tenant.id,
+        client.uuid,
+        tenant.uuid,
+        client.name,
+        client.secret_hash,
+        client.scopes,
+        client.revoked_at.is_not(None),
+    )
+    row = db.execute(query.join_from(_CLIENT, _TENANT).where(which)).one_or_none()
+    return None if row is None else Identity(*row)
 
 
 def revoke_client(db: Db, tenant_id: int, client: UUID, *, now: datetime) -> None:
@@ -94,28 +121,22 @@ def claim_key(db: Db, client_id: int, key: str, fingerprint: str, *, now: dateti
     """
     columns = _RECORDS.c
     mine = (columns.client_id == client_id, columns.key == key)
+    row = {"client_id": client_id, "key": key, "fingerprint": fingerprint, "headers": {}, "body": "", "created_at": now}
+    # a taken key must not raise: on PostgreSQL an error would end the transaction
+    insert = insert_for(db, IdempotencyRecord).values(row).on_conflict_do_nothing(index_elements=["client_id", "key"])
     while True:
-        record = db.scalar(_insert(db, client_id, key, fingerprint, now))
+        record = db.scalar(insert.returning(columns.id))
         if record is not None:
             return Claim(record)
-        row = db.execute(sa.select(_RECORDS).where(*mine)).one_or_none()
-        if row is None:  # somebody else has just forgotten it
+        found = db.execute(sa.select(_RECORDS).where(*mine)).one_or_none()
+        if found is None:  # somebody else has just forgotten it
             continue
-        if row.created_at < since:
-            db.execute(sa.delete(_RECORDS).where(_RECORDS.c.id == row.id))
+        if found.created_at < since:
+            db.execute(sa.delete(_RECORDS).where(_RECORDS.c.id == found.id))
             continue
-        if row.fingerprint != fingerprint:
+        if found.fingerprint != fingerprint:
             raise KeyReused(key)
-        return Claim(row.id, Reply(row.status, row.headers, row.body))
-
-
-def _insert(db: Db, client_id: int, key: str, fingerprint: str, now: datetime) -> sa.Executable:
-    """A taken key must not raise: on PostgreSQL an error would end the transaction."""
-    values = {"client_id": client_id, "key": key, "fingerprint": fingerprint, "created_at": now}
-    values |= {"headers": {}, "body": ""}
-    insert = postgresql.insert if db.is_postgresql else sqlite.insert
-    statement = insert(_RECORDS).values(values).on_conflict_do_nothing(index_elements=["client_id", "key"])
-    return statement.returning(_RECORDS.c.id)
+        return Claim(found.id, Reply(found.status, found.headers, found.body))
 
 
 def complete_claim(db: Db, claim: Claim, reply: Reply, *, learner_id: int | None = None) -> None:

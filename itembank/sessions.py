@@ -17,15 +17,12 @@ SESSION = table_of(Session)
 STATE = table_of(LearnerState)
 EXAM = table_of(Exam)
 
+UNREAD = {"tenant_id", "start_log_posterior", "updated_at"}  # what answering has no use for
+WRITTEN = ("status", "stop_reason", "log_posterior", "administered", "current", "updated_at", "finished_at")
+
 LOCK = (
     sa.select(
-        *(
-            SESSION.c[name]
-            for name in (
-                "id uuid exam_id learner_id pool_id mode policy objectives seed status stop_reason log_posterior "
-                "excluded resting administered current started_at finished_at"
-            ).split()
-        ),
+        *(column for column in SESSION.c if column.name not in UNREAD),
         EXAM.c.bank_revision,
         STATE.c.id.label("state_id"),
         STATE.c.log_likelihood.label("learner_log_likelihood"),
@@ -39,12 +36,7 @@ LOCK = (
 ADVANCE = (
     sa.update(SESSION)
     .where(SESSION.c.id == sa.bindparam("session_id"))
-    .values(
-        {
-            name: sa.bindparam(f"new_{name}", type_=SESSION.c[name].type)
-            for name in "status stop_reason log_posterior administered current updated_at finished_at".split()
-        }
-    )
+    .values({name: sa.bindparam(f"new_{name}", type_=SESSION.c[name].type) for name in WRITTEN})
 )
 
 
@@ -87,6 +79,11 @@ def get(db: Db, tenant_id: int, uuid: UUID) -> Session:
     if session is None:
         raise NotFound("session", uuid)
     return session
+
+
+def exam(db: Db, session: Session) -> Exam:
+    """The exam of a session."""
+    return db.exec(select(Exam).where(Exam.id == session.exam_id)).one()
 
 
 def names(db: Db, session: Session) -> tuple[str, str | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from engine import loading
 from itembank.store import Db, open_engine
 
 from tests.factories.clock import Clock
@@ -78,6 +79,7 @@ def migrated_engine(request: pytest.FixtureRequest, new_database: Callable[[str]
 @pytest.fixture
 def engine(migrated_engine: sa.Engine) -> Iterator[sa.Engine]:
     """An engine whose every transaction is real and committed; all tables are emptied afterwards."""
+    loading.forget(migrated_engine)
     yield migrated_engine
     empty(migrated_engine)
 
@@ -85,6 +87,7 @@ def engine(migrated_engine: sa.Engine) -> Iterator[sa.Engine]:
 @pytest.fixture
 def db(migrated_engine: sa.Engine) -> Iterator[Db]:
     """One transaction, rolled back after the test."""
+    loading.forget(migrated_engine)
     with migrated_engine.connect() as connection:
         outer = connection.begin()
         with Db(connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as handle:

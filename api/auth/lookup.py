@@ -12,14 +12,13 @@ import sqlalchemy as sa
 from api.auth import keys, scopes, tokens
 from api.errors import Unauthenticated
 from itembank import clients
-from itembank.models import ApiClient, Tenant
 from itembank.store import transaction
 
 REMEMBERED = timedelta(seconds=30)  # so long may a revoked key go on working in a process that has just seen it
 REMEMBERED_CALLERS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who sends a request.
 
@@ -31,11 +30,11 @@ class Caller:
 
     client_id: int
     tenant_id: int
+    client_uuid: UUID
+    tenant_uuid: UUID
     actor: str
     scopes: frozenset[str]
     session_uuid: UUID | None = None
-    client_uuid: UUID | None = None
-    tenant_uuid: UUID | None = None
 
     @property
     def is_learner(self) -> bool:
@@ -74,10 +73,9 @@ class Callers:
     def _by_key(self, key: keys.Key, now: datetime) -> tuple[Caller, datetime]:
         with transaction(self._engine, writes=False) as db:
             found = clients.find_client_by_prefix(db, key.prefix)
-        if found is None or not keys.verify(key, found[0].secret_hash) or found[0].revoked_at is not None:
+        if found is None or not keys.verify(key, found.secret_hash) or found.is_revoked:
             raise Unauthenticated("there is no such API key, or it was revoked", "invalid_token")
-        client, tenant = found
-        return _caller(client, tenant, client.name, scopes.expand(client.scopes)), now + REMEMBERED
+        return _caller(found, found.name, scopes.expand(found.scopes)), now + REMEMBERED
 
     def _by_token(self, text: str, now: datetime) -> tuple[Caller, datetime]:
         try:
@@ -86,9 +84,9 @@ class Callers:
             raise Unauthenticated("the token is not good, or no longer", "invalid_token") from error
         with transaction(self._engine, writes=False) as db:
             found = clients.find_client(db, token.client)
-        if found is None or found[0].revoked_at is not None or found[1].uuid != token.tenant:
+        if found is None or found.is_revoked or found.tenant_uuid != token.tenant:
             raise Unauthenticated("the client that asked for this token is gone", "invalid_token")
-        caller = _caller(*found, f"session {token.session}", frozenset(), session=token.session)
+        caller = _caller(found, f"session {token.session}", frozenset(), session=token.session)
         return caller, min(token.expires_at, now + REMEMBERED)
 
     def _remember(self, fingerprint: bytes, caller: Caller, until: datetime, now: datetime) -> None:
@@ -100,17 +98,13 @@ class Callers:
             self._known[fingerprint] = (caller, until)
 
 
-def _caller(
-    client: ApiClient, tenant: Tenant, actor: str, allowed: frozenset[str], *, session: UUID | None = None
-) -> Caller:
-    assert client.id is not None
-    assert tenant.id is not None
+def _caller(client: clients.Identity, actor: str, allowed: frozenset[str], *, session: UUID | None = None) -> Caller:
     return Caller(
-        client_id=client.id,
-        tenant_id=tenant.id,
+        client_id=client.client_id,
+        tenant_id=client.tenant_id,
+        client_uuid=client.client_uuid,
+        tenant_uuid=client.tenant_uuid,
         actor=actor,
         scopes=allowed,
         session_uuid=session,
-        client_uuid=client.uuid,
-        tenant_uuid=tenant.uuid,
     )

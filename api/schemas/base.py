@@ -1,7 +1,7 @@
 """Strict schemas: what the caller sends is what is meant, or it is refused.
 
 `Strict` is for bodies, `Query` for query strings, `Reply` for what we answer. JSON's types are taken at their word: no
-"1" for 1, no 1 for true, no NaN. Text has no characters that a database or a page can't hold. Times are RFC 3339 in UTC.
+"1" for 1, no 1 for true, no NaN. Text has no characters that a database or a page can't hold. Times are RFC 3339, UTC.
 """
 
 import math
@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import marshmallow as ma
 from marshmallow import fields, validate
@@ -16,6 +17,7 @@ from marshmallow import fields, validate
 INT32 = 2**31 - 1
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _QUERY_INTEGER = re.compile(r"-?\d{1,10}", re.ASCII)
 
 
@@ -72,6 +74,15 @@ class Slug(Text):
     def __init__(self, *, length: int = 80, **options: Any):
         shape = validate.Regexp(rf"{self.PATTERN}\Z", error="Must be lower-case letters, digits and single hyphens.")
         super().__init__(length=length, shortest=1, validate=shape, **options)
+
+
+class Id(fields.UUID):
+    """A public identifier in its usual form, nothing else that might be read as a UUID."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
+        if not isinstance(value, str) or not _UUID.fullmatch(value):
+            raise self.make_error("invalid_uuid")
+        return UUID(value)
 
 
 class Integer(fields.Integer):

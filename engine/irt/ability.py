@@ -73,15 +73,14 @@ def update(
 
 def posterior(log_posterior: FloatArray) -> FloatArray:
     """Probabilities (..., Q) of the nodes, sum 1, from log-posteriors known up to a constant."""
-    weights = np.exp(log_posterior - log_posterior.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    weights = np.exp(log_posterior - np.maximum.reduce(log_posterior, axis=-1, keepdims=True))
+    return np.asarray(weights / np.add.reduce(weights, axis=-1, keepdims=True))
 
 
 def moments(probabilities: FloatArray, *, nodes: FloatArray = NODES) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (...) in logits of node probabilities (..., Q)."""
-    mean = np.sum(probabilities * nodes, axis=-1)
-    variance = np.sum(probabilities * np.square(nodes - mean[..., None]), axis=-1)
-    return mean, np.sqrt(variance)
+    mean = np.vecdot(probabilities, nodes)
+    return mean, np.sqrt(np.vecdot(probabilities, np.square(nodes - mean[..., None])))
 
 
 def ability(probabilities: FloatArray, *, nodes: FloatArray = NODES) -> Ability:

@@ -12,10 +12,9 @@ import numpy as np
 
 from engine.irt.types import FloatArray, Real
 
-# exp(-700) is about 1e-304, near the smallest normal double. Beyond this distance the curve is flat to every digit;
-# stopping there keeps each log-probability finite, so contradictory answers to absurd items cannot make a posterior NaN.
+# exp(-700) is about 1e-304, near the smallest normal double. Beyond this distance the curve is flat to every digit, and
+# stopping there keeps each log-probability finite: contradictory answers to absurd items cannot make a posterior NaN.
 LOGIT_LIMIT = 700.0
-LARGEST = float(np.finfo(np.float64).max)
 
 
 def probability(theta: Real, a: Real, b: Real, c: Real = 0.0, d: Real = 1.0) -> FloatArray:
@@ -39,8 +38,7 @@ def log_probabilities(theta: Real, a: Real, b: Real, c: Real = 0.0, d: Real = 1.
 def logits(theta: Real, a: Real, b: Real) -> FloatArray:
     """`a * (theta - b)`, (..., I), cut off at plus and minus LOGIT_LIMIT."""
     with np.errstate(over="ignore"):
-        distance = np.asarray(theta, dtype=np.float64)[..., None] - b
-        z = a * np.minimum(np.maximum(distance, -LARGEST), LARGEST)  # else an overflow and a = 0 make NaN
+        z = a * (np.asarray(theta, dtype=np.float64)[..., None] - b)
     return np.minimum(np.maximum(z, -LOGIT_LIMIT), LOGIT_LIMIT)
 
 
@@ -52,6 +50,4 @@ def expit(z: FloatArray) -> FloatArray:
 def log_mixture(z: FloatArray, low: Real, high: Real) -> FloatArray:
     """log(low * expit(-z) + high * expit(z)): a sum of positive terms, so nothing cancels."""
     small = np.exp(-np.abs(z))
-    rising = z < 0.0
-    near, far = np.where(rising, low, high), np.where(rising, high, low)
-    return np.asarray(np.log(near + far * small) - np.log1p(small))
+    return np.asarray(np.log(np.where(z < 0.0, low + high * small, high + low * small)) - np.log1p(small))

@@ -104,4 +104,4 @@ def content_need(pool: Pool, administered: IntArray, eligible: BoolArray) -> tup
     share = shares(pool.objective_weights, in_play)
     counts = np.bincount(pool.objective[administered], minlength=len(in_play))
     deficit = deficits(share, counts, in_play)
-    return most_urgent(share, deficit, in_play), tuple(deficit.tolist())
+    return most_urgent(share, deficit), tuple(deficit.tolist())

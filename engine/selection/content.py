@@ -13,8 +13,8 @@ from engine.irt.types import BoolArray, FloatArray, IntArray
 
 def shares(weights: FloatArray, in_play: BoolArray) -> FloatArray:
     """Weights (K,) of the objectives in play, sum 1, 0 for the others; equal shares where none in play has a weight."""
-    kept = np.where(in_play, weights, 0.0)
-    total = kept.sum()
+    kept = weights * in_play
+    total = np.add.reduce(kept)
     return np.asarray(kept / total if total > 0.0 else in_play / np.count_nonzero(in_play))
 
 
@@ -24,18 +24,16 @@ def deficits(share: FloatArray, counts: IntArray, in_play: BoolArray) -> FloatAr
     share : (K,), from `shares`;  counts : (K,), items administered so far.  Only items of objectives in play count, so
     an objective that has run out leaves the others in proportion to each other.  The deficits sum to 1.
     """
-    length = 1 + counts[in_play].sum()
-    return np.where(in_play, share * length - counts, 0.0)
+    kept = counts * in_play
+    return np.asarray(share * (1 + np.add.reduce(kept)) - kept)
 
 
-def most_urgent(share: FloatArray, deficit: FloatArray, in_play: BoolArray) -> int:
-    """The objective in play to serve next; the lower index where two are equally urgent.
+def most_urgent(share: FloatArray, deficit: FloatArray) -> int:
+    """The objective to serve next; the lower index where two are equally urgent.
 
     A deficit that nothing is done about grows by its share per item and must not pass 1 - margin: the fewer items until
     then, the more urgent.  An objective with a deficit below the margin waits, or it would get ahead of its share.
     """
     margin = 0.5 / max(1, int(np.count_nonzero(share)) - 1)  # 1 / (2 K - 2)
-    due = in_play & (share > 0.0) & (deficit >= margin * (1.0 - 1e-9))
-    time_left = np.full(share.shape, np.inf)
-    np.divide(1.0 - margin - deficit, share, out=time_left, where=due)
-    return int(np.argmin(time_left))
+    due = np.flatnonzero(deficit >= margin * (1.0 - 1e-9))  # all in play and with a share, else there is no deficit
+    return int(due[((1.0 - margin - deficit[due]) / share[due]).argmin()])

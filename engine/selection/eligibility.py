@@ -20,8 +20,9 @@ def eligible_items(
         raise ValueError(f"blocked has shape {blocked.shape}, the pool {len(pool)} items")
     eligible = ~blocked
     eligible[administered] = False
-    if pool.enemy_index.size:
-        eligible[pool.enemies_of(administered)] = False
+    for index in administered.tolist() if pool.enemies_of else ():
+        if index in pool.enemies_of:
+            eligible[pool.enemies_of[index]] = False
     if objectives is not None:
         known = set(range(len(pool.objective_codes)))
         if not objectives or not known.issuperset(objectives):
@@ -33,9 +34,7 @@ def eligible_items(
 
 def objectives_with(pool: Pool, eligible: BoolArray) -> BoolArray:
     """True (K,) for objectives that have at least one eligible item."""
-    starts, ends = pool.objective_start[:-1], pool.objective_start[1:]
-    occupied = starts < ends
-    found = np.zeros(occupied.shape, dtype=np.bool_)
-    if occupied.any():
-        found[occupied] = np.logical_or.reduceat(eligible, starts[occupied])
+    found = np.zeros(len(pool.objective_codes), dtype=np.bool_)
+    if pool.occupied.size:
+        found[pool.occupied] = np.logical_or.reduceat(eligible, pool.objective_start[pool.occupied])
     return found

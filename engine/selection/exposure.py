@@ -11,12 +11,11 @@ def best(scores: TableArray, count: int) -> IntArray:
     >>> best(np.array([0.1, 0.7, 0.7, 0.3], dtype=np.float32), 3)
     array([1, 2, 3])
     """
-    count = min(count, scores.size)
-    if count == 0:
-        return np.empty(0, dtype=np.int64)
-    cut = scores.size - count
-    contenders = np.flatnonzero(scores >= np.partition(scores, cut)[cut])  # more than `count` where scores are equal
-    return contenders[np.argsort(-scores[contenders], kind="stable")][:count]
+    left, places = scores.copy(), np.empty(min(count, scores.size), dtype=np.int64)
+    for rank in range(places.size):  # a few passes of argmax, which takes the first of equals, beat one partition
+        places[rank] = place = left.argmax()
+        left[place] = -np.inf
+    return places
 
 
 def randomesque(ranked: IntArray, among: int, rng: np.random.Generator) -> int:

@@ -82,7 +82,7 @@ class Policy:
             require(self, name, isinstance(getattr(self, name), enum), "one of " + ", ".join(enum))
         for name in ("content_balancing", "shuffle_options"):
             require(self, name, isinstance(getattr(self, name), bool), "true or false")
-        require(self, "randomesque", is_count(self.randomesque, 1), "a whole number from 1")
+        require(self, "randomesque", is_count(self.randomesque, 1, 100), "a whole number from 1 to 100")
         require(self, "minimum_length", is_count(self.minimum_length, 0), "a whole number from 0")
         least = max(1, self.minimum_length)
         longest = self.maximum_length
@@ -125,8 +125,8 @@ def require(policy: Policy, field: str, holds: bool, expected: str) -> None:
         raise InvalidPolicy(field, getattr(policy, field), expected)
 
 
-def is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def is_count(value: object, least: int, most: float = math.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def is_number(value: object) -> bool:

@@ -66,14 +66,14 @@ class Fields:
         self.issues.append(self.origin.issue(pointer, what))
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Without a default the field is required."""
+        """Without white space at its end, which block scalars have. Without a default the field is required."""
         value = self._get(name, default is None)
         if value is None:
             return default or ""
         if not isinstance(value, str):
             self.complain(f"/{name}", f"must be text, not {kind_of(value)}; put it in quotes")
             return ""
-        return value
+        return value.rstrip()
 
     def optional_text(self, name: str) -> str | None:
         return self.text(name) if self.values.get(name) is not None else None

@@ -1,0 +1,59 @@
+"""How arguments are read: JSON that is JSON, and errors that say where."""
+
+import json
+from typing import Any, NoReturn
+
+import flask
+import marshmallow as ma
+from webargs.core import missing
+from webargs.flaskparser import FlaskParser
+
+from api.errors import Fault, InvalidBody, InvalidParameters, MalformedBody, UnsupportedMediaType, pointers
+
+JSON = "application/json"
+
+
+class Parser(FlaskParser):
+    """webargs with our errors; which unknown members are errors is the schema's business."""
+
+    DEFAULT_UNKNOWN_BY_LOCATION = {}  # noqa: RUF012
+
+    def load_json(self, req: flask.Request, schema: ma.Schema) -> Any:
+        body = req.get_data(cache=True)
+        if not body:
+            return missing
+        if req.mimetype != JSON:
+            raise UnsupportedMediaType(req.mimetype)
+        return parse_json(body)
+
+    def handle_error(self, error: ma.ValidationError, req: flask.Request, schema: ma.Schema, **_: Any) -> NoReturn:
+        [(location, messages)] = dict(error.messages).items()  # type: ignore[arg-type]  # webargs puts the location first
+        if location not in {"query", "querystring"}:
+            raise InvalidBody(pointers(messages)) from error
+        faults = ((fault.pointer or "/").lstrip("/").split("/")[0] for fault in pointers(messages))
+        raise InvalidParameters(
+            Fault(fault.detail, parameter=name, code=fault.code)
+            for name, fault in zip(faults, pointers(messages), strict=True)
+        ) from error
+
+
+def parse_json(body: bytes) -> Any:
+    """Raises MalformedBody for whatever isn't JSON in UTF-8, NaN and endless nesting among it."""
+    try:
+        return _decode(body.decode())
+    except UnicodeDecodeError as error:
+        raise MalformedBody("the body is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        detail = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        raise MalformedBody(detail, faults=[Fault(detail, pointer="")]) from error
+    except RecursionError as error:
+        raise MalformedBody("the body is nested too deeply") from error
+    except ValueError as error:  # a number with thousands of digits, or NaN
+        raise MalformedBody("a number in the body is not one that JSON allows or that can be held") from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse).decode

@@ -1,0 +1,474 @@
+"""Sessions over HTTP. What a learner sees before an answer and after it are different schemas and different functions.
+
+The replies of the answering loop are built here by hand from rendered content: their schemas document them, and the
+contract tests hold them to it, but dumping them again for each answer would cost as much as choosing the item.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from marshmallow import fields, post_load, validate
+
+from api.schemas.base import Flag, Integer, Moment, Number, Reply, Slug, Strict, Text, format_moment
+from engine.delivery import Given, Served, Step
+from engine.presenting import Explanation, Link, Picture, Presented
+from engine.reports import Reviewed, SessionReport
+from engine.selection import Criterion, Feedback, Mode, Repeats, StartsFrom
+from itembank.content import ExposureClass, SessionStatus
+from itembank.models import Response, Score, Session
+
+LONGEST_ANSWER_MS = 24 * 60 * 60 * 1000
+LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
+LONGEST_SESSION = 10_000
+
+ITEM_EXAMPLE = {
+    "position": 1,
+    "item": {
+        "id": "0197a3f0-5a3c-7c1e-9d4b-2f6f0c8e1a52",
+        "version": 1,
+        "kind": "single_choice",
+        "objective": "1.3",
+        "stem": "<p>What does training keep in memory that inference does not?</p>",
+        "options": [
+            {"id": "5f0c9c3e-8a34-4f0e-9b5e-0d6f7f3b9a11", "text": "Gradients and optimizer states"},
+            {"id": "c2f1b7de-3f3a-4f57-8a0e-6a2f8f1f0b22", "text": "The weights of the model"},
+        ],
+        "media": [],
+    },
+}
+
+
+class PolicySchema(Strict):
+    """Fields of the mode's policy to replace for this session."""
+
+    criterion = fields.Enum(Criterion, by_value=True, metadata={"description": "by what eligible items are ranked"})
+    content_balancing = Flag(metadata={"description": "keep to the blueprint's proportions"})
+    randomesque = Integer(minimum=1, maximum=100, metadata={"description": "choose by chance among this many best"})
+    minimum_length = Integer(minimum=0, maximum=LONGEST_SESSION, metadata={"description": "items at least"})
+    maximum_length = Integer(
+        minimum=1, maximum=LONGEST_SESSION, allow_none=True, metadata={"description": "items at most; null for no end"}
+    )
+    standard_error = Number(
+        allow_none=True,
+        validate=validate.Range(min=0, max=10, min_inclusive=False),
+        metadata={"description": "stop once ability is known this well, in logits; null for never"},
+    )
+    repeats = fields.Enum(
+        Repeats, by_value=True, metadata={"description": "whether items of earlier sessions may come again"}
+    )
+    repeat_after_hours = Number(
+        validate=validate.Range(min=0, max=100_000),
+        metadata={"description": "how long ago an item must have been answered to come again"},
+    )
+    feedback = fields.Enum(Feedback, by_value=True, metadata={"description": "when answers are explained"})
+    starts_from = fields.Enum(
+        StartsFrom, by_value=True, metadata={"description": "the ability it begins with: the exam's, or the learner's"}
+    )
+    shuffle_options = Flag(metadata={"description": "show options in an order drawn for the session"})
+
+
+class StartSessionSchema(Strict):
+    """Body of `POST /v1/sessions`."""
+
+    exam = Slug(required=True, metadata={"description": "slug of the exam"})
+    learner = Text(
+        required=True,
+        shortest=1,
+        length=200,
+        metadata={"description": "your id for the learner; opaque to us, so send nothing personal"},
+    )
+    mode = fields.Enum(Mode, by_value=True, required=True, metadata={"description": "what the session is for"})
+    policy = fields.Nested(PolicySchema, load_default=dict)
+    objectives = fields.List(
+        Text(shortest=1, length=40),
+        load_default=list,
+        validate=validate.Length(max=500),
+        metadata={"description": "codes of objectives or domains to keep to; empty for all"},
+    )
+    seed = Integer(
+        minimum=0,
+        maximum=LARGEST_SEED,
+        load_default=None,
+        metadata={"description": "makes the session's chance repeatable; drawn for you if you send none"},
+    )
+
+
+class AnswerSchema(Strict):
+    """Body of `POST /v1/sessions/{session}/responses`."""
+
+    position = Integer(required=True, minimum=1, metadata={"description": "the position that is answered"})
+    item = fields.UUID(required=True, metadata={"description": "id of the item at that position"})
+    selected = fields.List(
+        fields.UUID(),
+        required=True,
+        validate=validate.Length(max=50),
+        metadata={"description": "ids of the options chosen"},
+    )
+    response_time_ms = Integer(
+        minimum=0,
+        maximum=LONGEST_ANSWER_MS,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "time from showing the item to the answer"},
+    )
+
+    @post_load
+    def to_given(self, data: dict[str, Any], **_: Any) -> Given:
+        selected = tuple(str(option) for option in data["selected"])
+        return Given(data["position"], str(data["item"]), selected, data["response_time_ms"])
+
+
+class PictureSchema(Reply):
+    id = fields.UUID(required=True, metadata={"description": "`GET /v1/media/{id}` has the image"})
+    alt = fields.String(required=True)
+    description = fields.String(required=True)
+
+
+class OptionSchema(Reply):
+    """An option before the answer."""
+
+    id = fields.UUID(required=True)
+    text = fields.String(required=True, metadata={"description": "HTML"})
+
+
+class QuestionSchema(Reply):
+    """An item before its answer: nothing in it tells which option is right."""
+
+    id = fields.UUID(required=True)
+    version = fields.Integer(required=True)
+    kind = fields.String(required=True)
+    objective = fields.String(required=True)
+    stem = fields.String(required=True, metadata={"description": "HTML"})
+    options = fields.List(fields.Nested(OptionSchema), required=True, metadata={"description": "in the order to show"})
+    media = fields.List(fields.Nested(PictureSchema), required=True)
+
+
+class ServedSchema(Reply):
+    """An item at its position."""
+
+    position = fields.Integer(required=True)
+    item = fields.Nested(QuestionSchema, required=True)
+
+
+class LinkSchema(Reply):
+    """A place to read."""
+
+    article = fields.UUID(required=True)
+    slug = fields.String(required=True)
+    anchor = fields.String(required=True)
+    href = fields.String(required=True)
+
+
+class MisconceptionSchema(Reply):
+    code = fields.String(required=True)
+    statement = fields.String(required=True, metadata={"description": "HTML"})
+    link = fields.Nested(LinkSchema, required=True, allow_none=True)
+
+
+class ExplainedOptionSchema(Reply):
+    id = fields.UUID(required=True)
+    correct = fields.Boolean(required=True)
+    selected = fields.Boolean(required=True)
+    rationale = fields.String(required=True, metadata={"description": "HTML"})
+    misconception = fields.Nested(MisconceptionSchema, required=True, allow_none=True)
+
+
+class ReferenceSchema(Reply):
+    citation = fields.String(required=True)
+    url = fields.String(required=True)
+
+
+class FeedbackSchema(Reply):
+    """Why each option is right or wrong; the chosen ones come first, then the keys."""
+
+    short_explanation = fields.String(required=True, metadata={"description": "HTML"})
+    full_explanation = fields.String(required=True, metadata={"description": "HTML"})
+    options = fields.List(fields.Nested(ExplainedOptionSchema), required=True)
+    articles = fields.List(fields.Nested(LinkSchema), required=True)
+    media = fields.List(fields.Nested(PictureSchema), required=True)
+    references = fields.List(fields.Nested(ReferenceSchema), required=True)
+
+
+class AbilitySchema(Reply):
+    """In logits, on a population with mean 0 and standard deviation 1."""
+
+    theta = fields.Float(required=True)
+    standard_error = fields.Float(required=True)
+
+
+class StepSchema(Reply):
+    """Reply to an answer."""
+
+    position = fields.Integer(required=True)
+    correct = fields.Boolean(
+        required=True,
+        allow_none=True,
+        metadata={"description": "null for a learner's token while the policy keeps feedback for the end"},
+    )
+    score = fields.Float(required=True, allow_none=True, metadata={"description": "as `correct`"})
+    feedback = fields.Nested(
+        FeedbackSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "null while the policy keeps it for the end"},
+    )
+    ability = fields.Nested(AbilitySchema, required=True, allow_none=True, metadata={"description": "as `correct`"})
+    status = fields.Enum(SessionStatus, by_value=True, required=True)
+    stop_reason = fields.String(required=True, allow_none=True)
+    next = fields.Nested(ServedSchema, required=True, allow_none=True)
+
+
+class SessionSchema(Reply):
+    """A session as it stands."""
+
+    id = fields.UUID(required=True)
+    exam = fields.String(required=True)
+    learner = fields.String(required=True, allow_none=True, metadata={"description": "null once the learner is erased"})
+    mode = fields.Enum(Mode, by_value=True, required=True)
+    policy = fields.Nested(PolicySchema, required=True)
+    objectives = fields.List(fields.String(), required=True)
+    seed = fields.Integer(required=True)
+    status = fields.Enum(SessionStatus, by_value=True, required=True)
+    stop_reason = fields.String(required=True, allow_none=True)
+    answered = fields.Integer(required=True, metadata={"description": "positions answered so far"})
+    ability = fields.Nested(
+        AbilitySchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "null for a learner's token while the policy keeps feedback for the end"},
+    )
+    started_at = Moment(required=True)
+    finished_at = Moment(required=True, allow_none=True)
+
+
+class StartedSchema(SessionSchema):
+    """A new session, with its first item so that no second call is needed."""
+
+    next = fields.Nested(ServedSchema, required=True)
+
+
+class ScaledScoreSchema(Reply):
+    """On the exam's scale; `low` and `high` are the 5 and 95 % points."""
+
+    value = fields.Float(required=True)
+    low = fields.Float(required=True)
+    high = fields.Float(required=True)
+
+
+class ObjectiveCountSchema(Reply):
+    code = fields.String(required=True)
+    title = fields.String(required=True)
+    answers = fields.Integer(required=True)
+    right = fields.Integer(required=True)
+
+
+class ReviewedSchema(Reply):
+    position = fields.Integer(required=True)
+    item = fields.Nested(QuestionSchema, required=True)
+    selected = fields.List(fields.UUID(), required=True)
+    correct = fields.Boolean(required=True, allow_none=True)
+    score = fields.Float(required=True, allow_none=True)
+    exposure_class = fields.Enum(ExposureClass, by_value=True, required=True)
+    feedback = fields.Nested(FeedbackSchema, required=True, allow_none=True)
+
+
+class ReportSchema(Reply):
+    """What a session came to. Numbers that the policy keeps for the end are null until then."""
+
+    session = fields.UUID(required=True)
+    status = fields.Enum(SessionStatus, by_value=True, required=True)
+    stop_reason = fields.String(required=True, allow_none=True)
+    answers = fields.Integer(required=True)
+    right = fields.Integer(required=True, allow_none=True)
+    ability = fields.Nested(AbilitySchema, required=True, allow_none=True)
+    score = fields.Nested(
+        ScaledScoreSchema, required=True, allow_none=True, metadata={"description": "null without enough evidence"}
+    )
+    evidence = fields.String(
+        required=True, validate=validate.OneOf(["enough", "not_enough"]), metadata={"description": "for a score"}
+    )
+    objectives = fields.List(fields.Nested(ObjectiveCountSchema), required=True, allow_none=True)
+    items = fields.List(fields.Nested(ReviewedSchema), required=True)
+
+
+class TracedResponseSchema(Reply):
+    """An answer with all that led to it, for people who check the engine."""
+
+    id = fields.UUID(required=True)
+    position = fields.Integer(required=True)
+    item = fields.UUID(required=True)
+    version = fields.Integer(required=True)
+    objective = fields.String(required=True)
+    selected = fields.List(fields.UUID(), required=True)
+    correct = fields.Boolean(required=True)
+    score = fields.Float(required=True)
+    response_time_ms = fields.Integer(required=True, allow_none=True)
+    exposure_class = fields.Enum(ExposureClass, by_value=True, required=True)
+    moves_ability = fields.Boolean(required=True)
+    ability_before = fields.Nested(AbilitySchema, required=True)
+    ability_after = fields.Nested(AbilitySchema, required=True)
+    trace = fields.Dict(required=True)
+    served_at = Moment(required=True)
+    answered_at = Moment(required=True)
+
+
+class TokenSchema(Reply):
+    """A learner's token for one session."""
+
+    token = fields.String(required=True)
+    token_type = fields.String(required=True)
+    expires_at = Moment(required=True)
+
+
+def session_json(session: Session, exam: str, learner: str | None, ability: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "id": str(session.uuid),
+        "exam": exam,
+        "learner": learner,
+        "mode": session.mode,
+        "policy": session.policy,
+        "objectives": session.objectives,
+        "seed": session.seed,
+        "status": session.status.value,
+        "stop_reason": session.stop_reason,
+        "answered": len(session.administered) - (session.current is not None),
+        "ability": ability_json(ability),
+        "started_at": format_moment(session.started_at),
+        "finished_at": None if session.finished_at is None else format_moment(session.finished_at),
+    }
+
+
+def ability_json(ability: tuple[float, float]) -> dict[str, float]:
+    return {"theta": ability[0], "standard_error": ability[1]}
+
+
+def question_json(item: Presented, order: tuple[int, ...]) -> dict[str, Any]:
+    """An item before its answer, its options in this order."""
+    question = item.question
+    return {
+        "id": question.id,
+        "version": question.version,
+        "kind": question.kind,
+        "objective": question.objective,
+        "stem": question.stem,
+        "options": [{"id": question.options[place].id, "text": question.options[place].text} for place in order],
+        "media": [_picture(picture) for picture in question.media],
+    }
+
+
+def served_json(served: Served) -> dict[str, Any]:
+    return {"position": served.position, "item": question_json(served.item, served.order)}
+
+
+def feedback_json(explanation: Explanation, selected: tuple[str, ...], order: tuple[int, ...]) -> dict[str, Any]:
+    """What explains an answer: the chosen options first, then the keys, then the rest as they stood on screen."""
+    options = [explanation.options[place] for place in order]
+    ranked = sorted(options, key=lambda option: (option.id not in selected, not option.correct))
+    ideas = [option.misconception for option in ranked if option.id in selected and option.misconception is not None]
+    links = dict.fromkeys([*(idea.link for idea in ideas if idea.link is not None), *explanation.reading])
+    return {
+        "short_explanation": explanation.short,
+        "full_explanation": explanation.full,
+        "options": [
+            {
+                "id": option.id,
+                "correct": option.correct,
+                "selected": option.id in selected,
+                "rationale": option.rationale,
+                "misconception": None
+                if option.misconception is None
+                else {
+                    "code": option.misconception.code,
+                    "statement": option.misconception.statement,
+                    "link": None if option.misconception.link is None else _link(option.misconception.link),
+                },
+            }
+            for option in ranked
+        ],
+        "articles": [_link(link) for link in links],
+        "media": [_picture(picture) for picture in explanation.media],
+        "references": list(explanation.references),
+    }
+
+
+def step_json(step: Step, *, to_learner: bool) -> dict[str, Any]:
+    """The reply to an answer. A learner's token is told nothing that the policy keeps for the end."""
+    shows = step.reveals or not to_learner
+    served = step.served
+    return {
+        "position": served.position,
+        "correct": step.scored.correct if shows else None,
+        "score": step.scored.score if shows else None,
+        "feedback": feedback_json(served.item.explanation, step.selected, served.order) if step.reveals else None,
+        "ability": ability_json((step.theta, step.standard_error)) if shows else None,
+        "status": (SessionStatus.IN_PROGRESS if step.stop_reason is None else SessionStatus.FINISHED).value,
+        "stop_reason": step.stop_reason,
+        "next": None if step.next is None else served_json(step.next),
+    }
+
+
+def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict[str, Any]:
+    """shows : whether what the policy may keep for the end is shown"""
+    score = report.score if shows else None
+    return {
+        "session": str(session.uuid),
+        "status": session.status.value,
+        "stop_reason": session.stop_reason,
+        "answers": report.answers,
+        "right": report.right if shows else None,
+        "ability": ability_json(report.ability) if shows else None,
+        "score": None if score is None else {"value": score.value, "low": score.low, "high": score.high},
+        "evidence": "not_enough" if report.score is None else "enough",
+        "objectives": [
+            {"code": count.code, "title": count.title, "answers": count.answers, "right": count.right}
+            for count in report.objectives
+        ]
+        if shows
+        else None,
+        "items": [_reviewed(item, shows=shows) for item in report.items],
+    }
+
+
+def traced_json(
+    response: Response, score: Score, item: UUID, version: int, objective: str, trace: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "id": str(response.uuid),
+        "position": response.position,
+        "item": str(item),
+        "version": version,
+        "objective": objective,
+        "selected": response.selected,
+        "correct": score.correct,
+        "score": score.score,
+        "response_time_ms": response.response_time_ms,
+        "exposure_class": response.exposure_class.value,
+        "moves_ability": response.moves_ability,
+        "ability_before": ability_json((response.theta_before, response.standard_error_before)),
+        "ability_after": ability_json((response.theta_after, response.standard_error_after)),
+        "trace": trace,
+        "served_at": format_moment(response.served_at),
+        "answered_at": format_moment(response.answered_at),
+    }
+
+
+def _reviewed(item: Reviewed, *, shows: bool) -> dict[str, Any]:
+    feedback = feedback_json(item.item.explanation, item.selected, item.order) if item.shows else None
+    return {
+        "position": item.position,
+        "item": question_json(item.item, item.order),
+        "selected": list(item.selected),
+        "correct": item.correct if shows else None,
+        "score": item.score if shows else None,
+        "exposure_class": item.exposure_class,
+        "feedback": feedback,
+    }
+
+
+def _picture(picture: Picture) -> dict[str, str]:
+    return {"id": picture.id, "alt": picture.alt, "description": picture.description}
+
+
+def _link(link: Link) -> dict[str, str]:
+    href = f"/v1/articles/{link.article}#{link.anchor}"
+    return {"article": link.article, "slug": link.slug, "anchor": link.anchor, "href": href}

@@ -1,0 +1,161 @@
+"""What a sitting came to, and what is known of a learner. A number that a learner sees has its interval."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import loading
+from engine.irt import Ability, estimate, normal_log_prior
+from engine.presenting import Presented
+from engine.selection import Feedback, Policy
+from itembank import articles, catalog, learners, responses
+from itembank.content import ObjectiveContent, Scale, SessionStatus
+from itembank.models import Article, Exam, Learner, Session
+from itembank.store import Db
+
+ENOUGH_ANSWERS = 3  # fewer clean answers than this say nothing that is worth a number
+TO_95 = 1.6448536269514722  # standard errors from a normal mean to its 95 % quantile
+ARTICLES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledScore:
+    """On the exam's reporting scale; low and high are the 5 and 95 % points."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveCount:
+    code: str
+    title: str
+    answers: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """An answered position; `shows` says whether what explains it may be shown now."""
+
+    position: int
+    item: Presented
+    order: tuple[int, ...]
+    selected: tuple[str, ...]
+    score: float
+    correct: bool
+    exposure_class: str
+    shows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """score : None says that there is not enough evidence for one"""
+
+    answers: int
+    right: int
+    ability: Ability
+    score: ScaledScore | None
+    objectives: tuple[ObjectiveCount, ...]
+    items: tuple[Reviewed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerReport:
+    """answers : the clean first ones, which ability rests on;  articles : what to read, most needed first"""
+
+    answers: int
+    ability: Ability
+    score: ScaledScore | None
+    objectives: tuple[ObjectiveCount, ...]
+    articles: tuple[articles.ArticleRecord, ...]
+
+
+def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
+    """The course of a session so far. Positions are explained once the policy allows it."""
+    rows = db.execute(responses.answers(session.id)).all()
+    shown = loading.items(db, {row[0].item_version_id for row in rows})
+    at_once = Policy.from_json(session.policy).feedback is Feedback.immediate
+    shows = at_once or session.status is SessionStatus.FINISHED
+    items = tuple(
+        Reviewed(
+            position=response.position,
+            item=shown[response.item_version_id],
+            order=tuple(response.trace["option_order"]),
+            selected=tuple(response.selected),
+            score=score.score,
+            correct=score.correct,
+            exposure_class=response.exposure_class.value,
+            shows=shows,
+        )
+        for response, score, *_ in rows
+    )
+    counts = [(item.item.question.objective, item.correct) for item in items]
+    ability = estimate(np.frombuffer(session.log_posterior))
+    clean = sum(response.moves_ability for response, *_ in rows)
+    return SessionReport(
+        answers=len(items),
+        right=sum(item.correct for item in items),
+        ability=ability,
+        score=scaled(exam, ability, clean),
+        objectives=_by_objective(db, exam, counts),
+        items=items,
+    )
+
+
+def learner_report(db: Db, exam: Exam, learner: Learner) -> LearnerReport:
+    """What a learner's clean first answers to an exam say, over all sessions."""
+    state = learners.find_state(db, learner.id, exam.id)
+    prior = normal_log_prior(exam.prior_mean, exam.prior_sd)
+    ability = estimate(prior if state is None else prior + np.frombuffer(state.log_likelihood))
+    answers = 0 if state is None else state.answers
+    titles = _titles(db, exam)
+    objectives = tuple(
+        ObjectiveCount(code, titles.get(code, code), count, right)
+        for code, count, right in responses.count_by_objective(db, learner.id, exam.id)
+    )
+    return LearnerReport(answers, ability, scaled(exam, ability, answers), objectives, _to_read(db, exam, objectives))
+
+
+def scaled(exam: Exam, ability: Ability, answers: int) -> ScaledScore | None:
+    """The score to report, or None while there is not enough evidence."""
+    if answers < ENOUGH_ANSWERS:
+        return None
+    scale = Scale(exam.scale_mean, exam.scale_sd, exam.scale_minimum, exam.scale_maximum)
+    margin = TO_95 * ability.standard_error
+    low, value, high = (scale.score(ability.theta + shift) for shift in (-margin, 0.0, margin))
+    return ScaledScore(value, low, high)
+
+
+def _by_objective(db: Db, exam: Exam, answered: Sequence[tuple[str, bool]]) -> tuple[ObjectiveCount, ...]:
+    titles = _titles(db, exam)
+    total = Counter(code for code, _ in answered)
+    right = Counter(code for code, correct in answered if correct)
+    ordered = [*(code for code in titles if code in total), *sorted(total.keys() - titles.keys())]
+    return tuple(ObjectiveCount(code, titles.get(code, code), total[code], right[code]) for code in ordered)
+
+
+def _titles(db: Db, exam: Exam) -> dict[str, str]:
+    """Code → title of everything in the current blueprint, in its order."""
+    return {node.code: node.title for node in _flat(catalog.blueprint_content(db, catalog.get_blueprint(db, exam)))}
+
+
+def _flat(nodes: Iterable[ObjectiveContent]) -> Iterable[ObjectiveContent]:
+    for node in nodes:
+        yield node
+        yield from _flat(node.objectives)
+
+
+def _to_read(db: Db, exam: Exam, counts: Sequence[ObjectiveCount]) -> tuple[articles.ArticleRecord, ...]:
+    """Articles on the objectives with wrong answers, those with the lowest share of right ones first."""
+    weak = [count for count in counts if count.right < count.answers]
+    weak.sort(key=lambda count: (count.right / count.answers, count.code))
+    found: dict[int, Article] = {}
+    for count in weak:
+        found |= {article.id: article for article in db.exec(articles.articles(exam.id, objective=count.code))}
+        if len(found) >= ARTICLES_SHOWN:
+            break
+    return tuple(articles.article_records(db, list(found.values())[:ARTICLES_SHOWN]))

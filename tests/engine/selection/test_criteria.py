@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from engine.irt import NODES, information, normal_log_prior, posterior
+from engine.selection.criteria import posterior_information
+from tests.factories.pools import make_pool
+
+POOL = make_pool(500, seed=4)
+
+
+@pytest.mark.parametrize("spread", [1.0, 0.4, 0.15])
+def test_the_score_is_the_information_averaged_over_the_posterior(spread):
+    probabilities = posterior(normal_log_prior(0.35, spread))
+    exact = probabilities @ information(NODES, POOL.a, POOL.b, POOL.c, POOL.d)
+    scores = posterior_information(POOL, probabilities, POOL.span(None))
+    assert scores == pytest.approx(exact, rel=0.01)
+
+
+def test_an_item_scores_the_same_in_every_slice_of_the_pool():
+    probabilities = posterior(normal_log_prior(-0.5, 0.3))
+    whole = posterior_information(POOL, probabilities, slice(0, 500))
+    for start, stop in [(0, 1), (1, 130), (127, 129), (255, 500), (499, 500), (40, 40)]:
+        assert (posterior_information(POOL, probabilities, slice(start, stop)) == whole[start:stop]).all()
+
+
+def test_the_scores_are_the_callers_to_change():
+    probabilities = posterior(normal_log_prior())
+    posterior_information(POOL, probabilities, POOL.span(None))[:] = -1.0
+    assert (posterior_information(POOL, probabilities, POOL.span(None)) > 0.0).all()
+
+
+def test_a_wide_posterior_prefers_the_broad_item_and_a_narrow_one_the_sharp_item():
+    pool = make_pool(2, objectives=1, a=[6.0, 1.4], b=[0.0, 0.0], c=[0.0, 0.0])
+    narrow = posterior_information(pool, posterior(normal_log_prior(0.0, 0.2)), pool.span(None))
+    off = posterior_information(pool, posterior(normal_log_prior(1.5, 0.3)), pool.span(None))
+    assert narrow[0] > narrow[1]
+    assert off[1] > off[0]

@@ -1,0 +1,71 @@
+import json
+
+import pytest
+
+from engine.errors import EngineError, InvalidPolicy
+from engine.selection import ADAPTIVE_TEST, POLICIES, PRACTICE, Feedback, Mode, Policy, Repeats, StartsFrom
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_policy_survives_being_stored_as_json(mode):
+    policy = POLICIES[mode]
+    assert Policy.from_json(json.loads(json.dumps(policy.to_json()))) == policy
+
+
+def test_practice_teaches_from_what_is_known_of_the_learner_and_has_no_end():
+    assert PRACTICE.feedback is Feedback.immediate
+    assert PRACTICE.starts_from is StartsFrom.learner
+    assert (PRACTICE.repeats, PRACTICE.repeat_after_hours) == (Repeats.when_exhausted, 24.0)
+    assert (PRACTICE.maximum_length, PRACTICE.standard_error) == (None, None)
+
+
+def test_an_adaptive_test_measures_from_the_prior_and_shows_nothing_before_the_end():
+    assert ADAPTIVE_TEST.feedback is Feedback.end
+    assert ADAPTIVE_TEST.starts_from is StartsFrom.prior
+    assert ADAPTIVE_TEST.repeats is Repeats.never
+    lengths = (ADAPTIVE_TEST.minimum_length, ADAPTIVE_TEST.maximum_length, ADAPTIVE_TEST.standard_error)
+    assert lengths == (10, 40, 0.30)
+
+
+def test_changes_are_json_values_on_top_of_a_policy():
+    changed = ADAPTIVE_TEST.with_changes({"feedback": "immediate", "maximum_length": 20})
+    assert (changed.feedback, changed.maximum_length) == (Feedback.immediate, 20)
+    assert changed.minimum_length == ADAPTIVE_TEST.minimum_length
+
+
+def test_an_unknown_field_is_an_error_that_lists_the_known_ones():
+    with pytest.raises(InvalidPolicy, match="policy maximum_lenght: 20 given, no such field; one of criterion"):
+        PRACTICE.with_changes({"maximum_lenght": 20})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("criterion", "best", "one of posterior_information"),
+        ("feedback", "never", "one of immediate, end"),
+        ("repeats", None, "one of never, when_exhausted"),
+        ("starts_from", 3, "one of prior, learner"),
+        ("content_balancing", 1, "true or false"),
+        ("shuffle_options", "yes", "true or false"),
+        ("randomesque", 0, "a whole number from 1 to 100"),
+        ("randomesque", True, "a whole number from 1 to 100"),
+        ("minimum_length", -1, "a whole number from 0"),
+        ("minimum_length", 2.5, "a whole number from 0"),
+        ("maximum_length", 0, "null or a whole number from 1"),
+        ("standard_error", 0.0, "null or a number above 0"),
+        ("standard_error", float("nan"), "null or a number above 0"),
+        ("repeat_after_hours", float("inf"), "a number from 0"),
+        ("repeat_after_hours", 10**400, "a number from 0"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_field_and_what_is_right(field, value, expected):
+    with pytest.raises(InvalidPolicy) as caught:
+        Policy().with_changes({field: value})
+    assert isinstance(caught.value, EngineError)
+    assert (caught.value.field, caught.value.expected) == (field, expected)
+    assert caught.value.value is value
+
+
+def test_a_sitting_cannot_be_required_to_be_longer_than_it_may_be():
+    with pytest.raises(InvalidPolicy, match=r"maximum_length: 5 given, null or a whole number from 10 \(the minimum"):
+        ADAPTIVE_TEST.with_changes({"maximum_length": 5})
