@@ -1,15 +1,13 @@
 """The one place where everything is wired: settings, database, credentials, routes, errors, logs."""
 
 import json
-import re
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import sqlalchemy as sa
-from flask import Flask, Response, g, request
+from flask import Flask, Response, request
 from flask.json.provider import JSONProvider
 from werkzeug.routing import UnicodeConverter
 from werkzeug.routing.map import Map
@@ -19,21 +17,13 @@ from api.auth import guard
 from api.auth.lookup import Callers
 from api.auth.quota import Quota
 from api.config import SECRET_KEY_LENGTH, Config, ConfigError
+from api.edge import Edge
 from api.errors import diagnose
 from api.pages import BLUEPRINTS as PAGES
 from api.pages import docs
 from api.schemas.openapi import PROBLEM_JSON, open_api
 from api.v1 import BLUEPRINTS
-from itembank.store import open_engine, uuid7
-
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._:+/=-]{1,128}", re.ASCII)
-_SECURITY = [
-    ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
-    ("X-Frame-Options", "DENY"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-]
-_POLICY = "default-src 'none'; frame-ancestors 'none'"
+from itembank.store import open_engine
 
 
 def create_app(
@@ -58,11 +48,9 @@ def create_app(
         context.CLOCK: clock,
         context.ENGINE: engine,
         guard.CALLERS: Callers(engine, secret_key=config.secret_key, clock=clock),
-        guard.QUOTA: Quota(client=config.rate_limit, learner=config.learner_rate_limit),
+        guard.QUOTA: Quota(client=config.rate_limit, learner=config.learner_rate_limit, clock=clock),
         context.LOG: observe.open_log(config.log_level, log_to),
     }
-    app.before_request(_begin)
-    app.after_request(_end)
     app.register_error_handler(Exception, _answer_error)
     api = open_api(app, config)
     app.extensions[docs.API] = api
@@ -70,6 +58,7 @@ def create_app(
         api.register_blueprint(blueprint)
     for page in PAGES:
         app.register_blueprint(page)
+    app.wsgi_app = Edge(app.wsgi_app, app.extensions[context.LOG])  # type: ignore[method-assign]  # Flask's own way
     return app
 
 
@@ -103,50 +92,13 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _begin() -> None:
-    given = request.headers.get("X-Request-Id")
-    g.request_id = given if given is not None and _REQUEST_ID.fullmatch(given) else str(uuid7())
-    g.started = time.perf_counter()
-
-
-def _end(response: Response) -> Response:
-    headers = response.headers
-    headers.extend(_SECURITY)
-    headers["X-Request-Id"] = g.request_id
-    for name, value in g.get("quota_headers", {}).items():
-        headers[name] = value
-    if "Content-Security-Policy" not in headers:
-        headers["Content-Security-Policy"] = _POLICY
-    if "Cache-Control" not in headers:
-        headers["Cache-Control"] = "private, no-cache" if "ETag" in headers else "no-store"
-    _record(response.status_code)
-    return response
-
-
-def _record(status: int) -> None:
-    seconds = time.perf_counter() - g.started
-    route = request.url_rule.rule if request.url_rule is not None else None
-    observe.observe(route, request.method, status, seconds)
-    caller = g.get("caller")
-    context.log().info(
-        "request",
-        request_id=g.request_id,
-        method=request.method,
-        path=request.path,
-        route=route,
-        status=status,
-        ms=round(seconds * 1000, 2),
-        caller=None if caller is None else caller.actor,
-    )
-
-
 def _answer_error(error: Exception) -> Response:
     """Every error ends here, Flask's own too; what isn't foreseen is logged in full and answered with nothing."""
     occurrence = diagnose(error)
     if occurrence.is_ours:
         observe.FAULTS.inc()
-        context.log().error("fault", request_id=g.request_id, path=request.path, exc_info=error)
-    body = occurrence.body(instance=quote(request.path), request_id=g.request_id)
+        context.log().error("fault", request_id=context.request_id(), path=request.path, exc_info=error)
+    body = occurrence.body(instance=quote(request.path), request_id=context.request_id())
     reply = Response(json.dumps(body), occurrence.problem.status, content_type=PROBLEM_JSON)
     _set_headers(reply, occurrence.headers)
     return reply

@@ -16,6 +16,7 @@ from structlog.typing import FilteringBoundLogger
 
 from api.auth.lookup import Caller
 from api.config import Config
+from api.edge import exchange
 from api.errors import InvalidHeader
 from api.operations import View, note
 from itembank import clients
@@ -67,8 +68,7 @@ def log() -> FilteringBoundLogger:
 
 
 def request_id() -> str:
-    found: str = g.request_id
-    return found
+    return exchange().request_id
 
 
 def concerns_learner(learner_id: int) -> None:

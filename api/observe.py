@@ -23,7 +23,7 @@ FAULTS = Counter("nextitem_faults_total", "Requests that ended in an internal er
 
 def open_log(level: str, stream: BinaryIO | None = None) -> FilteringBoundLogger:
     """A logger that writes JSON lines to `stream` (standard error); it has no part in any global configuration."""
-    logger: FilteringBoundLogger = structlog.wrap_logger(
+    lazy = structlog.wrap_logger(
         structlog.BytesLogger(stream or sys.stderr.buffer),
         processors=[
             structlog.processors.add_log_level,
@@ -32,8 +32,8 @@ def open_log(level: str, stream: BinaryIO | None = None) -> FilteringBoundLogger
             structlog.processors.JSONRenderer(serializer=_dump),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        cache_logger_on_first_use=True,
     )
+    logger: FilteringBoundLogger = lazy.bind()  # made once and not for each line
     return logger
 
 

@@ -33,10 +33,11 @@ from engine.selection import (
     stop_reason,
     unpack,
 )
-from itembank import calibrations, learners, responses, scoring, sessions
+from itembank import calibrations, learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, ItemKind, SessionStatus
 from itembank.errors import Invalid, Issue, KeyReused
 from itembank.models import Exam, Session
+from itembank.settling import Settlement
 from itembank.store import Db
 
 EMPTY = np.zeros(NODES.size).tobytes()  # the log-likelihood of no answers
@@ -174,7 +175,7 @@ def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None
     session = sessions.lock(db, tenant_id, session_uuid)
     if session.status is SessionStatus.FINISHED:
         return
-    sessions.advance(
+    settling.advance(
         db,
         session.id,
         log_posterior=session.log_posterior,
@@ -219,11 +220,11 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     moves = exposure is ExposureClass.CLEAN_FIRST and item.item_version_id not in off
     before = np.frombuffer(session.log_posterior)
     after = before
+    learned = None
     if moves:
         evidence = log_likelihood(scored.correct, *pool.parameters(pool.index_of_version[item.item_version_id]))
         after = before + evidence
-        learned = np.frombuffer(session.learner_log_likelihood) + evidence
-        learners.record_evidence(db, session.state_id, learned.tobytes(), now)
+        learned = (np.frombuffer(session.learner_log_likelihood) + evidence).tobytes()
     ability = estimate(after)
     stop = stop_reason(policy, administered=served.position, standard_error=ability.standard_error)
     following = None
@@ -243,8 +244,8 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
             now=now,
         )
         stop = StopReason.pool_exhausted if following is None else None
-    responses.append(
-        db,
+    reason = None if stop is None else stop.value
+    settlement = Settlement(
         session_id=session.id,
         position=served.position,
         item_version_id=item.item_version_id,
@@ -254,23 +255,19 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         moves_ability=moves,
         before=(session.current["theta"], session.current["standard_error"]),
         after=ability,
-        stop_reason=None if stop is None else stop.value,
+        stop_reason=reason,
         trace=session.current,
         idempotency_key=given.idempotency_key,
         served_at=datetime.fromisoformat(session.current["now"]),
         scored=scored,
-        now=now,
-    )
-    administered = session.administered if following is None else [*session.administered, following["item_version"]]
-    sessions.advance(
-        db,
-        session.id,
         log_posterior=after.tobytes(),
-        administered=administered,
+        administered=[*session.administered, *([] if following is None else [following["item_version"]])],
         current=following,
-        stop_reason=None if stop is None else stop.value,
+        learner_state_id=session.state_id,
+        learner_log_likelihood=learned,
         now=now,
     )
+    settling.settle(db, settlement)
     if stop is not None and not immediate:
         _reveal(db, session, session.administered)
     return Step(
@@ -279,7 +276,7 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         scored=scored,
         theta=ability.theta,
         standard_error=ability.standard_error,
-        stop_reason=None if stop is None else stop.value,
+        stop_reason=reason,
         reveals=immediate or stop is not None,
         next=None if following is None else _served(db, served.position + 1, following),
     )

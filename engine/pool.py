@@ -20,8 +20,8 @@ TABLE_NODES = NODES[::2]
 # splits a product between threads; a split product rounds differently, and a replay must not depend on the threads.
 BLOCK = 128
 
-# The table keeps to numbers whose products with node probabilities are neither infinite nor subnormal in float32. Only an
-# absurd discrimination gets above the first; below the second, where nobody would serve the item, the table has 0.
+# The table keeps to numbers whose products with probabilities are neither infinite nor subnormal in float32. Only an
+# absurd discrimination gets above the first; below the second, where nobody would serve the item, it holds 0.
 MOST_INFORMATION, LEAST_INFORMATION = 1e30, 1e-12
 
 

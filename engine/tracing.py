@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from itembank import calibrations, catalog
+from itembank import calibrations, responses
 from itembank.store import Db
 
 
@@ -12,7 +12,8 @@ def public_traces(db: Db, traces: Sequence[Mapping[str, Any]]) -> list[dict[str,
     versions = {trace["item_version"] for trace in traces}
     for trace in traces:
         versions.update(trace["suspended"], (candidate["item_version"] for candidate in trace["candidates"]))
-    names = {key: {"item": str(uuid), "version": number} for key, uuid, number in catalog.version_names(db, versions)}
+    found = responses.version_names(db, versions)
+    names = {key: {"item": str(uuid), "version": number} for key, (uuid, number) in found.items()}
     pools = {pool: str(calibrations.get_pool(db, pool).uuid) for pool in {trace["pool"] for trace in traces}}
     return [
         {

@@ -87,19 +87,19 @@ def article_records(db: Db, found: Sequence[Article]) -> list[ArticleRecord]:
         .where(col(Article.id).in_([article.id for article in found]))
     )
     current = {version.article_id: version for version in db.scalars(query)}
-    ids = [version.id or 0 for version in current.values()]
+    ids = [version.id for version in current.values()]
     objectives, sections, entries = _objectives(db, ids), _sections(db, ids), _entries(db, ids)
     records = []
     for article in found:
-        version = current[article.id or 0]
+        version = current[article.id]
         content = ArticleContent(
             slug=article.slug,
             kind=article.kind,
             title=version.title,
-            objectives=tuple(objectives[version.id or 0]),
+            objectives=tuple(objectives[version.id]),
             introduction=version.introduction,
-            sections=tuple(sections[version.id or 0]),
-            entries=tuple(entries[version.id or 0]),
+            sections=tuple(sections[version.id]),
+            entries=tuple(entries[version.id]),
         )
         records.append(ArticleRecord(article, version.number, content, version.content_hash))
     return records
@@ -147,7 +147,7 @@ def misconception_ids(db: Db, exam_id: int, codes: Collection[str] | None = None
     query = sa.select(col(Misconception.code), col(Misconception.id)).where(col(Misconception.exam_id) == exam_id)
     if codes is not None:
         query = query.where(col(Misconception.code).in_(codes))
-    return {code: key or 0 for code, key in db.execute(query)}
+    return {code: key for code, key in db.execute(query).all()}  # noqa: C416  # for mypy, a Row is no tuple
 
 
 def misconception_contents(db: Db, exam_id: int) -> dict[str, MisconceptionContent]:
@@ -194,7 +194,7 @@ def media_ids(db: Db, tenant_id: int, digests: Collection[str]) -> dict[str, int
     query = sa.select(col(Media.sha256), col(Media.id)).where(
         col(Media.tenant_id) == tenant_id, col(Media.sha256).in_(digests)
     )
-    return {digest: key or 0 for digest, key in db.execute(query)}
+    return {digest: key for digest, key in db.execute(query).all()}  # noqa: C416
 
 
 def media_digests(db: Db, tenant_id: int, uuids: Collection[UUID]) -> dict[UUID, str]:
@@ -202,7 +202,7 @@ def media_digests(db: Db, tenant_id: int, uuids: Collection[UUID]) -> dict[UUID,
     query = sa.select(col(Media.uuid), col(Media.sha256)).where(
         col(Media.tenant_id) == tenant_id, col(Media.uuid).in_(uuids)
     )
-    return {uuid: digest for uuid, digest in db.execute(query).all()}  # noqa: C416  # for mypy, a Row is no tuple
+    return {uuid: digest for uuid, digest in db.execute(query).all()}  # noqa: C416
 
 
 # Helpers

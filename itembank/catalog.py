@@ -20,7 +20,6 @@ from itembank.content import (
     MisconceptionLink,
     ObjectiveContent,
     Reference,
-    RelationKind,
     Scale,
     Stage,
     VersionContent,
@@ -36,7 +35,6 @@ from itembank.models import (
     Exam,
     Item,
     ItemMedia,
-    ItemRelation,
     ItemTag,
     ItemVersion,
     Media,
@@ -96,7 +94,7 @@ def find_blueprint(db: Db, exam_id: int) -> Blueprint | None:
 
 
 def get_blueprint(db: Db, exam: Exam) -> Blueprint:
-    blueprint = find_blueprint(db, identity(exam))
+    blueprint = find_blueprint(db, exam.id)
     if blueprint is None:
         raise NotFound("blueprint of exam", exam.slug)
     return blueprint
@@ -235,7 +233,7 @@ def item_ids(db: Db, exam_id: int, external_ids: Sequence[str]) -> dict[str, int
     for start in range(0, len(external_ids), IDS_AT_ONCE):
         named = col(Item.external_id).in_(external_ids[start : start + IDS_AT_ONCE])
         query = sa.select(col(Item.external_id), col(Item.id)).where(col(Item.exam_id) == exam_id, named)
-        found |= {external_id or "": item_id or 0 for external_id, item_id in db.execute(query)}
+        found |= {external_id or "": item_id for external_id, item_id in db.execute(query)}
     return found
 
 
@@ -267,26 +265,6 @@ def versions(item_id: int) -> SelectOfScalar[ItemVersion]:
     return select(ItemVersion).where(ItemVersion.item_id == item_id).order_by(col(ItemVersion.number).desc())
 
 
-def versions_in(exam_id: int, stages: Collection[Stage]) -> SelectOfScalar[ItemVersion]:
-    """An exam's versions that stand in one of the stages, in id order."""
-    return (
-        select(ItemVersion)
-        .join(Item, col(Item.id) == col(ItemVersion.item_id))
-        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage).in_(stages))
-        .order_by(col(ItemVersion.id))
-    )
-
-
-def version_names(db: Db, version_ids: Collection[int]) -> Sequence[sa.Row[int, UUID, int]]:
-    """(version id, item uuid, version number): what the outside calls these versions."""
-    query = (
-        sa.select(col(ItemVersion.id), col(Item.uuid), col(ItemVersion.number))
-        .join(Item, col(Item.id) == col(ItemVersion.item_id))
-        .where(col(ItemVersion.id).in_(version_ids))
-    )
-    return db.execute(query).all()
-
-
 def live_number() -> sa.ScalarSelect[int | None]:
     """The number of the served version of the `Item` in the enclosing query: operational, else pretest."""
     version = aliased(ItemVersion)
@@ -299,17 +277,6 @@ def live_number() -> sa.ScalarSelect[int | None]:
         .correlate(Item)
         .scalar_subquery()
     )
-
-
-def relations(exam_id: int, *, kind: RelationKind | None = None) -> SelectOfScalar[ItemRelation]:
-    """Relations between items of an exam, oldest first."""
-    query = (
-        select(ItemRelation)
-        .join(Item, col(Item.id) == col(ItemRelation.item_id))
-        .where(col(Item.exam_id) == exam_id)
-        .order_by(col(ItemRelation.id))
-    )
-    return query if kind is None else query.where(col(ItemRelation.kind) == kind)
 
 
 # What versions say
@@ -415,13 +382,6 @@ def _article_uuids(db: Db, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int,
 
 
 # Helpers
-
-
-def identity(row: Exam | Item | ItemVersion | Article | Blueprint) -> int:
-    """The integer id of a row that has been stored."""
-    if row.id is None:
-        raise ValueError(f"{row!r} has not been flushed")
-    return row.id
 
 
 def _is_newest() -> sa.ColumnElement[bool]:

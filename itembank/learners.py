@@ -3,14 +3,13 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col, select
 
 from itembank.errors import NotFound
-from itembank.models import Learner, LearnerItem, LearnerState
+from itembank.models import Exam, IdempotencyRecord, Learner, LearnerItem, LearnerState, Response, Session
 from itembank.store import Db, insert_for, table_of, uuid7
 
 
@@ -19,6 +18,13 @@ class Met(NamedTuple):
 
     answers: int
     reveals: int
+
+
+class Kept(NamedTuple):
+    """What stays of an erased learner, under the pseudonym."""
+
+    sessions: int
+    responses: int
 
 
 def get(db: Db, tenant_id: int, external_id: str) -> Learner:
@@ -66,16 +72,6 @@ def find_state(db: Db, learner_id: int, exam_id: int) -> LearnerState | None:
 
 
 ITEM = table_of(LearnerItem)
-STATE = table_of(LearnerState)
-UPDATE_STATE = (
-    sa.update(STATE)
-    .where(STATE.c.id == sa.bindparam("state_id"))
-    .values(
-        log_likelihood=sa.bindparam("new_log_likelihood"),
-        answers=STATE.c.answers + 1,
-        updated_at=sa.bindparam("now"),
-    )
-)
 
 
 def _meet(insert: postgresql.Insert | sqlite.Insert) -> sa.Executable:
@@ -101,12 +97,6 @@ POSTGRESQL_MEET = _meet(postgresql.insert(ITEM))
 SQLITE_MEET = _meet(sqlite.insert(ITEM))
 
 
-def record_evidence(db: Db, state_id: int, log_likelihood: bytes, now: datetime) -> None:
-    """Replace a learner's log-likelihood by one with one more answer in it; the row is locked by its reader."""
-    values = {"state_id": state_id, "new_log_likelihood": log_likelihood, "now": now}
-    db.connection().execute(UPDATE_STATE, values)
-
-
 def items_met(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[Any, ...]]]:
     """(item_id, last_answered_at) of every item of the exam that the learner has answered."""
     query = sa.select(col(LearnerItem.item_id), col(LearnerItem.last_answered_at)).where(
@@ -116,7 +106,7 @@ def items_met(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[A
 
 
 def meet(db: Db, learner_id: int, item_id: int, exam_id: int, *, revealed: bool, now: datetime) -> Met:
-    """Record that a learner answers an item, and return what was known before. One statement, so no race can hide one."""
+    """Record that a learner answers an item; returns what was known before. One statement, so no race hides one."""
     values = {"learner": learner_id, "item": item_id, "exam": exam_id, "at": now, "reveal": int(revealed)}
     statement = POSTGRESQL_MEET if db.is_postgresql else SQLITE_MEET
     answers, reveals = db.connection().execute(statement, values).one()
@@ -133,9 +123,24 @@ def reveal(db: Db, learner_id: int, item_ids: Collection[int]) -> None:
     db.execute(statement, execution_options={"synchronize_session": False})
 
 
-def erase(db: Db, learner: Learner, now: datetime) -> UUID:
-    """Cut the tie between a learner's answers and the id the tenant knows; returns the pseudonym they are kept under."""
+def sessions_with_exam(db: Db, learner_id: int) -> Sequence[sa.Row[Session, str]]:
+    """A learner's sessions in the order they began, each with its exam's slug."""
+    query = (
+        sa.select(Session, col(Exam.slug))
+        .join(Exam, col(Exam.id) == col(Session.exam_id))
+        .where(col(Session.learner_id) == learner_id)
+        .order_by(col(Session.id))
+    )
+    return db.execute(query).all()
+
+
+def erase(db: Db, learner: Learner, now: datetime) -> Kept:
+    """Cut the tie between a learner's answers and the id that the tenant knows, in stored replies too."""
+    db.execute(sa.delete(IdempotencyRecord).where(col(IdempotencyRecord.learner_id) == learner.id))
     learner.external_id, learner.erased_at = None, now
     db.add(learner)
     db.flush()
-    return learner.uuid
+    mine = sa.select(col(Session.id)).where(col(Session.learner_id) == learner.id)
+    sessions = db.scalar(sa.select(sa.func.count()).select_from(mine.subquery()))
+    answers = db.scalar(sa.select(sa.func.count(col(Response.id))).where(col(Response.session_id).in_(mine)))
+    return Kept(sessions or 0, answers or 0)

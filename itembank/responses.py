@@ -1,86 +1,19 @@
-"""Every query on the log of answers and their scores. There is no function that changes a row, and there will be none."""
+"""Every query on the log of answers and their scores, which `settling` appends to and nothing ever changes."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from itembank.content import ExposureClass
-from itembank.errors import KeyReused
 from itembank.models import Item, ItemVersion, Objective, Response, Score, Session
-from itembank.scoring import Scored
-from itembank.store import Db, table_of, uuid7
-
-RESPONSE = table_of(Response)
-SCORE = table_of(Score)
-INSERT_RESPONSE = sa.insert(RESPONSE).returning(RESPONSE.c.id)
-INSERT_SCORE = sa.insert(SCORE)
-
-
-def append(
-    db: Db,
-    *,
-    session_id: int,
-    position: int,
-    item_version_id: int,
-    selected: Sequence[str],
-    response_time_ms: int | None,
-    exposure_class: ExposureClass,
-    moves_ability: bool,
-    before: tuple[float, float],
-    after: tuple[float, float],
-    stop_reason: str | None,
-    trace: dict[str, Any],
-    idempotency_key: str | None,
-    served_at: datetime,
-    scored: Scored,
-    now: datetime,
-) -> None:
-    """Append one answer and its score under the first version of the key.
-
-    before, after : ability and standard error in logits
-    """
-    values = {
-        "uuid": uuid7(),
-        "session_id": session_id,
-        "position": position,
-        "item_version_id": item_version_id,
-        "selected": list(selected),
-        "response_time_ms": response_time_ms,
-        "exposure_class": exposure_class,
-        "moves_ability": moves_ability,
-        "theta_before": before[0],
-        "standard_error_before": before[1],
-        "theta_after": after[0],
-        "standard_error_after": after[1],
-        "stop_reason": stop_reason,
-        "trace": trace,
-        "idempotency_key": idempotency_key,
-        "served_at": served_at,
-        "answered_at": now,
-    }
-    try:
-        response_id = db.connection().execute(INSERT_RESPONSE, values).scalar_one()
-    except IntegrityError as error:  # the session row is locked and the position is new, so it can only be the key
-        raise KeyReused(idempotency_key or "") from error
-    score = {
-        "response_id": response_id,
-        "key_version": 1,
-        "score": scored.score,
-        "correct": scored.correct,
-        "created_at": now,
-    }
-    db.connection().execute(INSERT_SCORE, score)
+from itembank.store import Db
 
 
 def latest_score() -> sa.ColumnElement[bool]:
     """The condition that a joined Score is the one under the response's newest key version."""
     newer = sa.select(sa.func.max(col(Score.key_version))).where(col(Score.response_id) == col(Response.id))
-    return col(Score.key_version) == newer.correlate(RESPONSE).scalar_subquery()
+    return col(Score.key_version) == newer.correlate(Response).scalar_subquery()
 
 
 def first_score() -> sa.ColumnElement[bool]:
@@ -99,7 +32,7 @@ def find_settled(db: Db, session_id: int, position: int) -> sa.Row[Response, Sco
 
 
 def answers(session_id: int, *, after: int = 0, limit: int | None = None) -> sa.Select[Response, Score, UUID, int, str]:
-    """A session's answers after a position, in order: response, latest score, item uuid, version number, objective code."""
+    """A session's answers after a position, in order, with latest score, item uuid, version number, objective code."""
     query = (
         sa.select(Response, Score, col(Item.uuid), col(ItemVersion.number), col(Objective.code))
         .join(Score, col(Score.response_id) == col(Response.id))
@@ -135,6 +68,33 @@ def count_by_objective(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row
         .order_by(col(Objective.code))
     )
     return db.execute(query).all()
+
+
+def by_session(db: Db, learner_id: int) -> dict[int, list[tuple[Response, Score, UUID]]]:
+    """A learner's answers with their latest scores and their items' uuids, by session id, in order."""
+    query = (
+        sa.select(Response, Score, col(Item.uuid))
+        .join(Session, col(Session.id) == col(Response.session_id))
+        .join(Score, col(Score.response_id) == col(Response.id))
+        .join(ItemVersion, col(ItemVersion.id) == col(Response.item_version_id))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Session.learner_id) == learner_id, latest_score())
+        .order_by(col(Response.session_id), col(Response.position))
+    )
+    found: dict[int, list[tuple[Response, Score, UUID]]] = {}
+    for response, score, item in db.execute(query):
+        found.setdefault(response.session_id, []).append((response, score, item))
+    return found
+
+
+def version_names(db: Db, version_ids: Collection[int]) -> dict[int, tuple[UUID, int]]:
+    """What the outside calls versions that traces speak of, by their id: item uuid and version number."""
+    query = (
+        sa.select(col(ItemVersion.id), col(Item.uuid), col(ItemVersion.number))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(ItemVersion.id).in_(version_ids))
+    )
+    return {key: (uuid, number) for key, uuid, number in db.execute(query)}
 
 
 def replayable(session_id: int) -> sa.Select[Response, Score]:

@@ -51,11 +51,11 @@ COUNTS = {"tags": 50, "media": 20, "references": 50, "reading": 20, "sections": 
 PROSE = frozenset(LIMITS) - {"alt", "citation", "url", "title", "heading", "name", "external_id"}  # is Markdown
 DRAFTS = frozenset({Stage.DRAFT, Stage.INCOMPLETE, Stage.CHANGES_REQUESTED})  # may lack what review would ask for
 
-SLUG = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 TAG = re.compile(r"[a-z][a-z0-9_-]*:\w[\w./+-]*")
 URL = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
-FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")  # PostgreSQL, XML or UTF-8 can't hold them
+FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # PostgreSQL, XML or UTF-8 can't hold them
 SLUG_SHAPE = "lower-case letters, digits and hyphens, such as one-box-fits-both"
 
 _Content = TypeVar("_Content", ItemContent, ArticleContent, MisconceptionContent, ExamContent)

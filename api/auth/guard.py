@@ -7,7 +7,8 @@ from typing import Any
 from flask import current_app, g, request
 
 from api.auth.scopes import SCOPES
-from api.errors import QuotaExceeded, ScopeMissing
+from api.edge import EXCHANGE
+from api.errors import ScopeMissing
 from api.operations import View, note
 from itembank.errors import NotFound
 
@@ -26,14 +27,11 @@ def requires(scope: str, *, session: bool = False, learner: bool = False) -> Cal
     def guard(view: View) -> View:
         @wraps(view)
         def guarded(*args: Any, **kwargs: Any) -> Any:
-            extensions = current_app.extensions
-            caller = extensions[CALLERS].find(request.headers.get("Authorization"))
-            g.caller = caller
-            try:
-                g.quota_headers = extensions[QUOTA].spend(caller)
-            except QuotaExceeded as error:
-                g.quota_headers = error.headers
-                raise
+            environ, extensions = request.environ, current_app.extensions
+            caller = extensions[CALLERS].find(environ.get("HTTP_AUTHORIZATION"))
+            this = environ[EXCHANGE]
+            this.actor, g.caller = caller.actor, caller
+            this.headers = extensions[QUOTA].spend(caller)
             if caller.session_uuid is None:
                 if scope not in caller.scopes:
                     raise ScopeMissing(scope)

@@ -16,6 +16,7 @@ from marshmallow import fields, validate
 
 INT32 = 2**31 - 1
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_SLUG = re.compile("[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _QUERY_INTEGER = re.compile(r"-?\d{1,10}", re.ASCII)
@@ -43,10 +44,12 @@ class Text(fields.String):
     """Text without NUL, other control characters or halves of surrogate pairs. `length` is the longest allowed."""
 
     default_error_messages = {"characters": "Has a character that is not allowed in text: {character}."}  # noqa: RUF012
+    pattern = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$"  # for the document; surrogates no pattern can name
 
     def __init__(self, *, length: int = 200, shortest: int = 0, **options: Any):
         validators = [validate.Length(min=shortest or None, max=length), *_listed(options.pop("validate", ()))]
-        super().__init__(validate=validators, **options)
+        metadata = {"pattern": self.pattern, **options.pop("metadata", {})}
+        super().__init__(validate=validators, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
         given = super()._deserialize(value, attr, data, **kwargs)
@@ -69,11 +72,17 @@ class Prose(fields.String):
 class Slug(Text):
     """A short name for people and addresses: lower-case letters, digits and hyphens."""
 
-    PATTERN = "[a-z0-9]+(?:-[a-z0-9]+)*"
+    default_error_messages = {"slug": "Must be lower-case letters, digits and single hyphens."}  # noqa: RUF012
+    pattern = "^[a-z0-9]+(-[a-z0-9]+)*$"
 
     def __init__(self, *, length: int = 80, **options: Any):
-        shape = validate.Regexp(rf"{self.PATTERN}\Z", error="Must be lower-case letters, digits and single hyphens.")
-        super().__init__(length=length, shortest=1, validate=shape, **options)
+        super().__init__(length=length, shortest=1, **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
+        given = super()._deserialize(value, attr, data, **kwargs)
+        if not _SLUG.fullmatch(given):
+            raise self.make_error("slug")
+        return given
 
 
 class Id(fields.UUID):

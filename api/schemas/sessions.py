@@ -9,10 +9,10 @@ from uuid import UUID
 
 from marshmallow import fields, post_load, validate
 
-from api.schemas.base import Flag, Integer, Moment, Number, Reply, Slug, Strict, Text, format_moment
+from api.schemas.base import Flag, Id, Integer, Moment, Number, Reply, Slug, Strict, Text, format_moment
 from engine.delivery import Given, Served, Step
 from engine.presenting import Explanation, Link, Picture, Presented
-from engine.reports import Reviewed, SessionReport
+from engine.reports import ObjectiveCount, Reviewed, ScaledScore, SessionReport
 from engine.selection import Criterion, Feedback, Mode, Repeats, StartsFrom
 from itembank.content import ExposureClass, SessionStatus
 from itembank.models import Response, Score, Session
@@ -97,9 +97,9 @@ class AnswerSchema(Strict):
     """Body of `POST /v1/sessions/{session}/responses`."""
 
     position = Integer(required=True, minimum=1, metadata={"description": "the position that is answered"})
-    item = fields.UUID(required=True, metadata={"description": "id of the item at that position"})
+    item = Id(required=True, metadata={"description": "id of the item at that position"})
     selected = fields.List(
-        fields.UUID(),
+        Id(),
         required=True,
         validate=validate.Length(max=50),
         metadata={"description": "ids of the options chosen"},
@@ -342,6 +342,14 @@ def ability_json(ability: tuple[float, float]) -> dict[str, float]:
     return {"theta": ability[0], "standard_error": ability[1]}
 
 
+def scaled_score_json(score: ScaledScore | None) -> dict[str, float] | None:
+    return None if score is None else {"value": score.value, "low": score.low, "high": score.high}
+
+
+def objective_count_json(count: ObjectiveCount) -> dict[str, Any]:
+    return {"code": count.code, "title": count.title, "answers": count.answers, "right": count.right}
+
+
 def question_json(item: Presented, order: tuple[int, ...]) -> dict[str, Any]:
     """An item before its answer, its options in this order."""
     question = item.question
@@ -417,14 +425,9 @@ def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict
         "answers": report.answers,
         "right": report.right if shows else None,
         "ability": ability_json(report.ability) if shows else None,
-        "score": None if score is None else {"value": score.value, "low": score.low, "high": score.high},
+        "score": scaled_score_json(score),
         "evidence": "not_enough" if report.score is None else "enough",
-        "objectives": [
-            {"code": count.code, "title": count.title, "answers": count.answers, "right": count.right}
-            for count in report.objectives
-        ]
-        if shows
-        else None,
+        "objectives": [objective_count_json(count) for count in report.objectives] if shows else None,
         "items": [_reviewed(item, shows=shows) for item in report.items],
     }
 

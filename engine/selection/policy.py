@@ -53,6 +53,8 @@ ENUMS: dict[str, type[StrEnum]] = {
     "starts_from": StartsFrom,
 }
 
+TEN_YEARS = 87_600  # hours; a longer wait is a mistake, and one long enough would overflow a date
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
@@ -89,8 +91,11 @@ class Policy:
         expected = f"null or a whole number from {least}" + (" (the minimum length)" if least > 1 else "")
         require(self, "maximum_length", longest is None or is_count(longest, least), expected)
         error, hours = self.standard_error, self.repeat_after_hours
-        require(self, "standard_error", error is None or (is_number(error) and error > 0), "null or a number above 0")
-        require(self, "repeat_after_hours", is_number(hours) and hours >= 0, "a number from 0")
+        precise = error is None or (is_number(error) and 0 < error < math.inf)
+        require(self, "standard_error", precise, "null or a number above 0")
+        require(
+            self, "repeat_after_hours", is_number(hours) and 0 <= hours <= TEN_YEARS, f"a number from 0 to {TEN_YEARS}"
+        )
 
     def with_changes(self, changes: Mapping[str, object]) -> Self:
         """This policy with some fields replaced by JSON values; a field that does not exist is an error."""
@@ -130,7 +135,7 @@ def is_count(value: object, least: int, most: float = math.inf) -> bool:
 
 
 def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 PRACTICE = Policy(

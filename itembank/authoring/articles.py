@@ -8,7 +8,6 @@ from uuid import UUID
 
 from itembank import articles, catalog, clients, rules
 from itembank.authoring._changes import insert, lock, refuse
-from itembank.catalog import identity
 from itembank.content import ArticleContent, MisconceptionContent, digest
 from itembank.errors import AlreadyExists, Issue
 from itembank.formats import images
@@ -27,13 +26,13 @@ from itembank.store import Db
 
 def add_article(db: Db, exam: Exam, content: ArticleContent, *, actor: str, now: datetime) -> Article:
     content = rules.cleaned(content)
-    objectives = catalog.current_nodes(db, identity(exam))
+    objectives = catalog.current_nodes(db, exam.id)
     refuse((*rules.article_problems(content), *_objective_problems(content, objectives)))
-    if articles.find_article(db, identity(exam), content.slug) is not None:
+    if articles.find_article(db, exam.id, content.slug) is not None:
         raise AlreadyExists("article", content.slug)
     article = Article(
         tenant_id=exam.tenant_id,
-        exam_id=identity(exam),
+        exam_id=exam.id,
         slug=content.slug,
         kind=content.kind,
         created_at=now,
@@ -73,7 +72,7 @@ def revise_article(db: Db, article: Article, content: ArticleContent, *, actor: 
 def put_misconception(db: Db, exam: Exam, content: MisconceptionContent, *, actor: str, now: datetime) -> Misconception:
     """Add a misconception, or change the one that has the code. The same again changes nothing."""
     content = rules.cleaned(content)
-    exam_id = identity(exam)
+    exam_id = exam.id
     objectives = catalog.current_nodes(db, exam_id)
     issues = list(rules.misconception_problems(content))
     if content.objective not in objectives:
@@ -138,7 +137,7 @@ def _insert_version(
     db: Db, article: Article, content: ArticleContent, objectives: Mapping[str, int], now: datetime
 ) -> None:
     version = ArticleVersion(
-        article_id=identity(article),
+        article_id=article.id,
         number=article.version,
         title=content.title,
         introduction=content.introduction,
@@ -147,7 +146,7 @@ def _insert_version(
     )
     db.add(version)
     db.flush()
-    version_id = version.id or 0
+    version_id = version.id
     db.add_all(
         ArticleObjective(article_version_id=version_id, objective_id=objectives[code]) for code in content.objectives
     )

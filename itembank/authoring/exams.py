@@ -6,7 +6,6 @@ from typing import Any
 
 from itembank import catalog, clients, rules
 from itembank.authoring._changes import insert, lock, refuse
-from itembank.catalog import identity
 from itembank.content import ExamContent, ObjectiveContent
 from itembank.errors import AlreadyExists, Issue
 from itembank.models import Blueprint, BlueprintNode, Exam, Objective
@@ -60,7 +59,7 @@ def put_blueprint(
     """
     refuse(rules.blueprint_problems(domains, at))
     lock(db, exam)
-    exam_id = identity(exam)
+    exam_id = exam.id
     current = catalog.find_blueprint(db, exam_id)
     if current is not None and catalog.blueprint_content(db, current) == tuple(domains):
         return current
@@ -75,7 +74,7 @@ def put_blueprint(
     db.flush()
     for position, (node, parent) in enumerate(_nodes(domains)):
         row = BlueprintNode(
-            blueprint_id=identity(blueprint),
+            blueprint_id=blueprint.id,
             objective_id=ids[node.code],
             parent_id=ids[parent.code] if parent else None,
             title=node.title,
@@ -95,7 +94,7 @@ def _objectives(db: Db, exam_id: int, domains: Sequence[ObjectiveContent]) -> di
     new = [Objective(exam_id=exam_id, code=node.code) for node, _ in _nodes(domains) if node.code not in ids]
     db.add_all(new)
     db.flush()
-    return ids | {objective.code: objective.id or 0 for objective in new}
+    return ids | {objective.code: objective.id for objective in new}
 
 
 def _nodes(domains: Sequence[ObjectiveContent]) -> Iterator[tuple[ObjectiveContent, ObjectiveContent | None]]:

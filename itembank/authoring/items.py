@@ -11,7 +11,6 @@ from sqlmodel import col
 
 from itembank import articles, catalog, clients, rules
 from itembank.authoring._changes import insert, lock, refuse
-from itembank.catalog import identity
 from itembank.content import ItemContent, OptionContent, RelationKind, Stage, digest
 from itembank.errors import AlreadyExists, Issue
 from itembank.models import Exam, Item, ItemMedia, ItemRelation, ItemTag, ItemVersion, Option
@@ -49,16 +48,14 @@ def submit(
 ) -> Item:
     """A new item, as a draft."""
     content = rules.cleaned(content)
-    links = links_of(db, exam.tenant_id, identity(exam), [content])
+    links = links_of(db, exam.tenant_id, exam.id, [content])
     options, issues = resolve(content.options, ())
     refuse((*rules.external_id_problems(external_id), *rules.problems(content), *links.problems(content), *issues))
-    if external_id is not None and catalog.find_item(db, identity(exam), external_id) is not None:
+    if external_id is not None and catalog.find_item(db, exam.id, external_id) is not None:
         raise AlreadyExists("item", external_id)
-    item = Item(
-        tenant_id=exam.tenant_id, exam_id=identity(exam), external_id=external_id, created_at=now, updated_at=now
-    )
+    item = Item(tenant_id=exam.tenant_id, exam_id=exam.id, external_id=external_id, created_at=now, updated_at=now)
     insert(db, item, "item", external_id)
-    version = NewVersion(identity(item), 1, Stage.DRAFT, replace(content, options=options))
+    version = NewVersion(item.id, 1, Stage.DRAFT, replace(content, options=options))
     insert_versions(db, [version], links, author=actor, now=now)
     audit(db, item, "item.submit", actor, now, version=1)
     return item
@@ -73,8 +70,8 @@ def revise(db: Db, item: Item, content: ItemContent, *, actor: str, now: datetim
     content = rules.cleaned(content)
     links = links_of(db, item.tenant_id, item.exam_id, [content])
     lock(db, item)
-    known = known_options(db, [identity(item)])
-    options, issues = resolve(content.options, known.get(identity(item), ()))
+    known = known_options(db, [item.id])
+    options, issues = resolve(content.options, known.get(item.id, ()))
     refuse((*rules.problems(content), *links.problems(content), *issues))
     content = replace(content, options=options)
     if _says(db, item) == (digest(content), tuple(option.uuid for option in options)):
@@ -84,7 +81,7 @@ def revise(db: Db, item: Item, content: ItemContent, *, actor: str, now: datetim
     item.updated_at = now
     db.add(item)
     db.flush()
-    version = NewVersion(identity(item), item.version, Stage.DRAFT, content)
+    version = NewVersion(item.id, item.version, Stage.DRAFT, content)
     insert_versions(db, [version], links, author=actor, now=now)
     audit(db, item, "item.revise", actor, now, version=item.version)
     return item
@@ -94,7 +91,7 @@ def relate(db: Db, item: Item, other: Item, kind: RelationKind, *, actor: str, n
     """Relate two items of one exam; False if they are related so already."""
     if item.exam_id != other.exam_id or item.id == other.id:
         refuse([Issue("/item", "must be another item of the same exam")])
-    if not insert_relations(db, [(identity(item), identity(other), kind)], now):
+    if not insert_relations(db, [(item.id, other.id, kind)], now):
         return False
     catalog.grow_bank_revision(db, item.exam_id, now)
     audit(db, item, "item.relate", actor, now, other=str(other.uuid), kind=kind)
@@ -103,7 +100,7 @@ def relate(db: Db, item: Item, other: Item, kind: RelationKind, *, actor: str, n
 
 def unrelate(db: Db, item: Item, other: Item, kind: RelationKind, *, actor: str, now: datetime) -> bool:
     """Take a relation back; False if there is none."""
-    first, second = _ordered(identity(item), identity(other), kind)
+    first, second = _ordered(item.id, other.id, kind)
     relation = table_of(ItemRelation)
     gone = db.execute(
         sa.delete(relation)

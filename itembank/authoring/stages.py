@@ -9,7 +9,6 @@ from sqlmodel import col
 from itembank import catalog, rules
 from itembank.authoring._changes import lock, refuse
 from itembank.authoring.items import audit, links_of
-from itembank.catalog import identity
 from itembank.content import Stage
 from itembank.errors import NotFound, StageConflict
 from itembank.models import Item, ItemVersion
@@ -39,11 +38,11 @@ def transition(
     while a draft of its next version lies ready)
     """
     lock(db, item)
-    all_versions = db.exec(catalog.versions(identity(item))).all()
+    all_versions = db.exec(catalog.versions(item.id)).all()
     moving = _chosen(item, all_versions, to, version)
     came_from = moving.stage
     if to not in rules.DRAFTS:
-        content = catalog.item_contents(db, [identity(moving)])[identity(moving)].as_content()
+        content = catalog.item_contents(db, [moving.id])[moving.id].as_content()
         links = links_of(db, item.tenant_id, item.exam_id, [content])
         refuse((*rules.problems(content, to), *(links.problems(content) if to in LIVE else ())))
     moving.stage = to

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -155,6 +156,15 @@ def kind_of(value: Any) -> str:
         return "nothing"
     names = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
     return names.get(type(value), f"a {type(value).__name__}")
+
+
+def utc_text(at: datetime) -> str:
+    """RFC 3339 in UTC, to the millisecond.
+
+    >>> utc_text(datetime(2026, 1, 5, 9, 0, tzinfo=UTC))
+    '2026-01-05T09:00:00.000Z'
+    """
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def escape(name: str) -> str:

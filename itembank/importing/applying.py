@@ -20,7 +20,6 @@ from itembank.authoring import (
 )
 from itembank.authoring.items import NewVersion, insert_relations, insert_versions, known_options, links_of, resolve
 from itembank.authoring.stages import retire_older
-from itembank.catalog import identity
 from itembank.content import ExamContent, ItemContent, RelationKind, Stage
 from itembank.errors import Invalid
 from itembank.formats.bundle import ItemPart, Part
@@ -38,7 +37,7 @@ def apply(db: Db, plan: Plan, *, actor: str, now: datetime) -> Exam:
         raise Invalid(plan.issues)
     exam = _apply_exam(db, plan.tenant_id, part.content, actor, now)
     for article in _chosen(plan.bundle.articles, plan.articles):
-        found = articles.find_article(db, identity(exam), article.content.slug)
+        found = articles.find_article(db, exam.id, article.content.slug)
         if found is None:
             add_article(db, exam, article.content, actor=actor, now=now)
         else:
@@ -73,7 +72,7 @@ def _apply_items(db: Db, exam: Exam, plan: Plan, actor: str, now: datetime) -> N
     contents = [part.content for part in (*created, *(part for part, _ in revised))]
     for sha256 in sorted({use.media for content in contents for use in content.media}):
         add_media(db, exam.tenant_id, plan.bundle.media[sha256], actor=actor, now=now)
-    links = links_of(db, exam.tenant_id, identity(exam), contents) if contents else None
+    links = links_of(db, exam.tenant_id, exam.id, contents) if contents else None
     versions = [
         NewVersion(item_id, 1, plan.stage, _resolved(part.content, ()))
         for part, item_id in zip(created, _insert_items(db, exam, created, now), strict=True)
@@ -92,7 +91,7 @@ def _apply_items(db: Db, exam: Exam, plan: Plan, actor: str, now: datetime) -> N
         retire_older(db, [*touched, *promoted])
     related = _apply_relations(db, exam, plan, now)
     if related or (plan.stage == Stage.OPERATIONAL and (created or changed)):
-        catalog.grow_bank_revision(db, identity(exam), now)
+        catalog.grow_bank_revision(db, exam.id, now)
     _audit(db, exam, plan, actor, now)
 
 
@@ -147,7 +146,7 @@ def _apply_relations(db: Db, exam: Exam, plan: Plan, now: datetime) -> int:
     named = {part.key for part in parts} | {other for part in parts for other in (*part.enemies, *part.siblings)}
     if not any(part.enemies or part.siblings for part in parts):
         return 0
-    ids = catalog.item_ids(db, identity(exam), sorted(named))
+    ids = catalog.item_ids(db, exam.id, sorted(named))
     relations = [
         (ids[part.key], ids[other], RelationKind.ENEMY) for part in parts for other in part.enemies if other in ids
     ]

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from itembank import articles, catalog, rules
-from itembank.catalog import identity
 from itembank.content import ArticleContent, ExamContent, MisconceptionContent, Stage, digest
 from itembank.errors import Issue
 from itembank.formats.bundle import Bundle, ItemPart, Part
@@ -85,7 +84,7 @@ def plan(db: Db, tenant_id: int, bundle: Bundle, *, stage: Stage = Stage.DRAFT) 
         return _refused(tenant_id, bundle, stage)
     exam = catalog.find_exam(db, tenant_id, exam_part.content.slug)
     exam_step = _exam_step(db, exam, exam_part)
-    misconceptions = articles.misconception_contents(db, identity(exam)) if exam else {}
+    misconceptions = articles.misconception_contents(db, exam.id) if exam else {}
     article_steps = _article_steps(db, exam, bundle, misconceptions.values())
     anchors = _anchors(db, exam, bundle, article_steps)
     misconception_steps = _misconception_steps(bundle, misconceptions, anchors)
@@ -119,11 +118,11 @@ def _exam_step(db: Db, exam: Exam | None, part: Part[ExamContent]) -> Step:
     content = part.content
     if exam is None:
         return Step(content.slug, Outcome.CREATED)
-    blueprint = catalog.find_blueprint(db, identity(exam))
+    blueprint = catalog.find_blueprint(db, exam.id)
     nodes = catalog.blueprint_content(db, blueprint) if blueprint else ()
     assessed = {node.code for domain in content.blueprint for node in domain.objectives or (domain,)}
     issues: tuple[Issue, ...] = ()
-    if orphans := catalog.live_objectives(db, identity(exam)) - assessed:
+    if orphans := catalog.live_objectives(db, exam.id) - assessed:
         what = f"live items are about {', '.join(sorted(orphans))}: keep these objectives, if with weight 0"
         issues = (part.origin.issue("/blueprint", what),)
     return Step(content.slug, _outcome(catalog.exam_content(exam, nodes), content, issues), issues)
@@ -132,7 +131,7 @@ def _exam_step(db: Db, exam: Exam | None, part: Part[ExamContent]) -> Step:
 def _article_steps(
     db: Db, exam: Exam | None, bundle: Bundle, misconceptions: Iterable[MisconceptionContent]
 ) -> tuple[Step, ...]:
-    stored = list(db.exec(articles.articles(identity(exam)))) if exam else []
+    stored = list(db.exec(articles.articles(exam.id))) if exam else []
     hashes = {record.content.slug: record.content_hash for record in articles.article_records(db, stored)}
     kinds = {article.slug: article.kind for article in stored}
     codes = _codes(bundle)
@@ -232,13 +231,13 @@ def _external_ids(db: Db, exam: Exam | None, bundle: Bundle, stored: Mapping[str
     missing = sorted(named - stored.keys() - {part.key for part in bundle.items})
     if exam is None or not missing:
         return set()
-    return set(catalog.item_ids(db, identity(exam), missing))
+    return set(catalog.item_ids(db, exam.id, missing))
 
 
 def _anchors(db: Db, exam: Exam | None, bundle: Bundle, article_steps: Sequence[Step]) -> set[tuple[str, str]]:
     """As they will be once the articles of the bundle are in."""
     usable = {step.key for step in article_steps if step.outcome != Outcome.REFUSED}
-    stored = articles.anchors(db, identity(exam)) if exam else set()
+    stored = articles.anchors(db, exam.id) if exam else set()
     found = {(slug, anchor) for slug, anchor in stored if slug not in usable}
     for part in bundle.articles:
         if part.key in usable:

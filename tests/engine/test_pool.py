@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.irt import information
-from engine.pool import TABLE_NODES, Pool
+from engine.pool import TABLE_NODES
 from tests.factories.pools import make_pool
 
 
@@ -79,11 +79,3 @@ def test_its_size_in_memory_is_about_that_of_its_arrays():
 def test_what_a_pool_must_not_have_is_refused_with_its_place(changes, message):
     with pytest.raises(ValueError, match=message):
         make_pool(5, **changes)
-
-
-def test_pools_are_told_apart_by_identity():
-    pool = make_pool(3)
-    assert pool == pool  # noqa: PLR0124
-    assert pool != make_pool(3)
-    assert isinstance(hash(pool), int)
-    assert isinstance(pool, Pool)
