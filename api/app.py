@@ -20,7 +20,7 @@ from api.config import SECRET_KEY_LENGTH, Config, ConfigError
 from api.edge import Edge
 from api.errors import diagnose
 from api.pages import BLUEPRINTS as PAGES
-from api.pages import docs
+from api.pages import demo, docs
 from api.schemas.openapi import PROBLEM_JSON, open_api
 from api.v1 import BLUEPRINTS
 from itembank.store import open_engine
@@ -49,6 +49,7 @@ def create_app(
         context.ENGINE: engine,
         guard.CALLERS: Callers(engine, secret_key=config.secret_key, clock=clock),
         guard.QUOTA: Quota(client=config.rate_limit, learner=config.learner_rate_limit, clock=clock),
+        context.METRICS: observe.Metrics(config.metrics_dir),
         context.LOG: observe.open_log(config.log_level, log_to),
     }
     app.register_error_handler(Exception, _answer_error)
@@ -58,7 +59,10 @@ def create_app(
         api.register_blueprint(blueprint)
     for page in PAGES:
         app.register_blueprint(page)
-    app.wsgi_app = Edge(app.wsgi_app, app.extensions[context.LOG])  # type: ignore[method-assign]  # Flask's own way
+    if config.demo:
+        app.register_blueprint(demo.blp)
+    edge = Edge(app.wsgi_app, app.extensions[context.LOG], app.extensions[context.METRICS])
+    app.wsgi_app = edge  # type: ignore[method-assign]  # Flask's own way
     return app
 
 
@@ -66,6 +70,7 @@ class Segment(UnicodeConverter):
     """Part of a path: no control characters, which a database might choke on, and not endless."""
 
     regex = r"[^/\x00-\x1f\x7f]{1,200}"
+    part_isolating = True  # werkzeug guesses from the slash in the expression that it isn't
 
     def __init__(self, map: Map):
         super().__init__(map, maxlength=200)
@@ -96,7 +101,7 @@ def _answer_error(error: Exception) -> Response:
     """Every error ends here, Flask's own too; what isn't foreseen is logged in full and answered with nothing."""
     occurrence = diagnose(error)
     if occurrence.is_ours:
-        observe.FAULTS.inc()
+        context.metrics().count_fault()
         context.log().error("fault", request_id=context.request_id(), path=request.path, exc_info=error)
     body = occurrence.body(instance=quote(request.path), request_id=context.request_id())
     reply = Response(json.dumps(body), occurrence.problem.status, content_type=PROBLEM_JSON)

@@ -33,6 +33,12 @@ def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
     return read
 
 
+def flag(value: str) -> bool:
+    if value not in {"on", OFF}:
+        raise ValueError(f"must be on or {OFF}")
+    return value == "on"
+
+
 def one_of(*choices: str) -> Callable[[str], str]:
     def read(value: str) -> str:
         if value not in choices:
@@ -133,6 +139,7 @@ class Config:
         "/",
         "Where clients reach the API; it stands in the OpenAPI document.",
     )
+    demo: bool = setting("NEXTITEM_DEMO", flag, OFF, "Serve the demo page at `/demo`; `nextitem demo` turns it on.")
     metrics_dir: str | None = setting(
         "PROMETHEUS_MULTIPROC_DIR",
         text,

@@ -18,12 +18,14 @@ from api.auth.lookup import Caller
 from api.config import Config
 from api.edge import exchange
 from api.errors import InvalidHeader
+from api.observe import Metrics
 from api.operations import View, note
 from itembank import clients
 from itembank.store import Db, transaction
 
 # where `app.extensions` keeps them
-ENGINE, CLOCK, CONFIG, LOG = "nextitem-engine", "nextitem-clock", "nextitem-config", "nextitem-log"
+ENGINE, CLOCK, CONFIG = "nextitem-engine", "nextitem-clock", "nextitem-config"
+LOG, METRICS = "nextitem-log", "nextitem-metrics"
 
 KEYS_KEPT = timedelta(hours=24)
 KEYS_SWEPT = timedelta(hours=1)
@@ -64,6 +66,11 @@ def config() -> Config:
 def log() -> FilteringBoundLogger:
     """For what an operator should know; give facts as keywords, no personal data."""
     found: FilteringBoundLogger = current_app.extensions[LOG]
+    return found
+
+
+def metrics() -> Metrics:
+    found: Metrics = current_app.extensions[METRICS]
     return found
 
 
@@ -195,6 +202,7 @@ __all__ = [
     "engine",
     "idempotency_key",
     "log",
+    "metrics",
     "now",
     "reads",
     "request_id",

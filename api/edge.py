@@ -13,7 +13,7 @@ from typing import Any
 from flask import request
 from structlog.typing import FilteringBoundLogger
 
-from api import observe
+from api.observe import Metrics
 from itembank.store import uuid7
 
 EXCHANGE = "nextitem.exchange"
@@ -48,10 +48,10 @@ def exchange() -> Exchange:
 
 
 class Edge:
-    """Wraps the application: `app.wsgi_app = Edge(app.wsgi_app, log)`."""
+    """Wraps the application: `app.wsgi_app = Edge(app.wsgi_app, log, metrics)`."""
 
-    def __init__(self, app: type_of_app, log: FilteringBoundLogger):
-        self._app, self._log = app, log
+    def __init__(self, app: type_of_app, log: FilteringBoundLogger, metrics: Metrics):
+        self._app, self._log, self._metrics = app, log, metrics
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         given = environ.get("HTTP_X_REQUEST_ID")
@@ -72,7 +72,7 @@ class Edge:
     def _record(self, environ: dict[str, Any], this: Exchange) -> None:
         seconds = time.perf_counter() - this.started
         method = environ["REQUEST_METHOD"]
-        observe.observe(this.route, method, this.status, seconds)
+        self._metrics.observe(this.route, method, this.status, seconds)
         self._log.info(
             "request",
             request_id=this.request_id,

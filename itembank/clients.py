@@ -51,6 +51,13 @@ def find_tenant(db: Db, name: str) -> Tenant | None:
     return db.exec(select(Tenant).where(Tenant.name == name)).one_or_none()
 
 
+def get_tenant(db: Db, name: str) -> Tenant:
+    tenant = find_tenant(db, name)
+    if tenant is None:
+        raise NotFound("tenant", name)
+    return tenant
+
+
 def create_tenant(db: Db, name: str, *, now: datetime) -> Tenant:
     if find_tenant(db, name) is not None:
         raise AlreadyExists("tenant", name)
@@ -100,6 +107,12 @@ def _find(db: Db, which: sa.ColumnElement[bool]) -> Identity | None:
     )
     row = db.execute(query.join_from(_CLIENT, _TENANT).where(which)).one_or_none()
     return None if row is None else Identity(*row)
+
+
+def clients(db: Db, tenant_id: int) -> list[UUID]:
+    """The ids of a tenant's clients that are not revoked."""
+    query = select(ApiClient.uuid).where(ApiClient.tenant_id == tenant_id, col(ApiClient.revoked_at).is_(None))
+    return list(db.exec(query))
 
 
 def revoke_client(db: Db, tenant_id: int, client: UUID, *, now: datetime) -> None:

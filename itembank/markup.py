@@ -29,6 +29,7 @@ _MAY_BE_HTML = re.compile(r"<[A-Za-z/!?]")
 _ONE_BLOCK = re.compile(r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|hr|details|dl|figure)\b")  # CommonMark's type 6
 _NEWLINE = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"\n([ \t]*)(?=\n)")
+_FIRST_LINES = re.compile(r"<pre>\n+")
 _ONE_PARAGRAPH = re.compile(r"<p>((?:(?!<p>).)*)</p>", re.DOTALL)
 _ANCHORED = re.compile(r"(.*?)\s*\{#([^{}\s]*)\}\s*")
 _REMOTE = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\]{2})")
@@ -117,7 +118,7 @@ def _is_html(token: Token) -> bool:
 
 
 def _sanitise(html: str) -> str:
-    return nh3.clean(
+    safe = nh3.clean(
         html,
         tags=set(TAGS),
         attributes=ATTRIBUTES,
@@ -126,6 +127,7 @@ def _sanitise(html: str) -> str:
         url_schemes=SCHEMES,
         link_rel="noopener noreferrer",
     )
+    return _FIRST_LINES.sub("<pre>", safe)  # the first is not shown, and each parsing would take one more away
 
 
 def _keep_attribute(tag: str, name: str, value: str) -> str | None:

@@ -52,8 +52,12 @@ def exam(db: Db, session: Session) -> Exam:
 
 def names(db: Db, session: Session) -> tuple[str, str | None]:
     """The exam's slug and the learner's external id of a session."""
-    query = sa.select(col(Exam.slug), col(Learner.external_id)).where(
-        col(Exam.id) == session.exam_id, col(Learner.id) == session.learner_id
+    query = (
+        sa.select(col(Exam.slug), col(Learner.external_id))
+        .select_from(Session)
+        .join(Exam, col(Exam.id) == col(Session.exam_id))
+        .join(Learner, col(Learner.id) == col(Session.learner_id))
+        .where(col(Session.id) == session.id)
     )
     row = db.execute(query).one()
     return row[0], row[1]

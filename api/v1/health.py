@@ -5,8 +5,9 @@ from typing import Any
 from flask import Response
 from marshmallow import fields
 
-from api import context, migrating, observe
+from api import context, migrating
 from api.errors import Unavailable
+from api.observe import METRICS_TYPE
 from api.schemas.base import Reply
 from api.schemas.blueprint import Blueprint
 
@@ -42,4 +43,4 @@ def is_ready() -> Any:
 @blp.response(200, {"type": "string"}, content_type="text/plain", example="nextitem_faults_total 0.0\n")
 def metrics() -> Response:
     """Metrics for Prometheus"""
-    return Response(observe.metrics(context.config().metrics_dir), content_type=observe.METRICS_TYPE)
+    return Response(context.metrics().dump(), content_type=METRICS_TYPE)

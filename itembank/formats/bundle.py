@@ -167,11 +167,12 @@ class _Reader:
                 for link in fields.mappings("read", ("article", "anchor"))
             ),
         )
+        enemies, siblings = fields.texts("enemies"), fields.texts("siblings")
         content = rules.cleaned(content)
         if not issues:
             issues += origin.placed(rules.external_id_problems(key, "/id"))
             issues += origin.placed(_renamed(rules.problems(content)))
-        return ItemPart(key, origin, tuple(issues), content, fields.texts("enemies"), fields.texts("siblings"))
+        return ItemPart(key, origin, tuple(issues), content, enemies, siblings)
 
     def _media_use(self, fields: Fields) -> MediaUse:
         name = fields.text("file")

@@ -1,5 +1,4 @@
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,10 +18,13 @@ from engine.irt import (
     update,
 )
 
-REFERENCE = Path(__file__).parents[4] / "shared" / "data" / "responses"
-
 items = st.tuples(st.floats(0.05, 4.0), st.floats(-5.0, 5.0), st.floats(0.0, 0.4), st.floats(0.7, 1.0))
 answers = st.lists(st.tuples(st.booleans(), items), max_size=40)
+
+
+@pytest.fixture
+def reference(shared):
+    return shared / "data" / "responses"
 
 
 def after(given_answers):
@@ -32,10 +34,7 @@ def after(given_answers):
     return log_posterior
 
 
-def rows(name):
-    path = REFERENCE / name
-    if not path.exists():
-        pytest.skip(f"reference data not here: {path.name} belongs in a folder `shared` beside the repository")
+def rows(path):
     with path.open() as file:
         return list(csv.DictReader(file))
 
@@ -48,17 +47,17 @@ def patterns(table):
     return np.array([[float(answer) for answer in row["pattern"].lstrip("'")] for row in table])
 
 
-def test_lsat6_abilities_of_the_2pl_are_those_of_r_mirt():
-    items, people = rows("ref_lsat6_items.csv"), rows("ref_lsat6_2pl_person_scores.csv")
+def test_lsat6_abilities_of_the_2pl_are_those_of_r_mirt(reference):
+    items, people = rows(reference / "ref_lsat6_items.csv"), rows(reference / "ref_lsat6_2pl_person_scores.csv")
     a, intercept = column(items, "pl2_a"), column(items, "pl2_d")
     mean, sd = eap(patterns(people), a, -intercept / a)
     assert mean == pytest.approx(column(people, "EAP"), abs=1e-5)
     assert sd == pytest.approx(column(people, "SE_EAP"), abs=1e-5)
 
 
-def test_lsat6_abilities_of_the_rasch_model_are_those_of_r_mirt():
-    items, people = rows("ref_lsat6_items.csv"), rows("ref_lsat6_rasch_person_scores.csv")
-    variance = next(float(row["rasch_mml_var"]) for row in rows("ref_summary.csv") if row["set"] == "lsat6")
+def test_lsat6_abilities_of_the_rasch_model_are_those_of_r_mirt(reference):
+    items, people = rows(reference / "ref_lsat6_items.csv"), rows(reference / "ref_lsat6_rasch_person_scores.csv")
+    variance = next(float(row["rasch_mml_var"]) for row in rows(reference / "ref_summary.csv") if row["set"] == "lsat6")
     prior = normal_log_prior(sd=variance**0.5)
     mean, sd = eap(patterns(people), 1.0, column(items, "rasch_mml_b"), log_prior=prior)
     assert mean == pytest.approx(column(people, "EAP"), abs=1e-5)

@@ -59,6 +59,12 @@ def test_an_objective_that_ran_out_leaves_the_others_in_proportion():
     assert counts.tolist() == [10, 15, 15]
 
 
+def test_what_an_objective_out_of_play_was_given_does_not_count():
+    in_play = np.array([False, True, True])
+    share = shares(np.array([2.0, 3.0, 1.0]), in_play)
+    assert deficits(share, np.array([10, 3, 0]), in_play).tolist() == [0.0, 0.0, 1.0]
+
+
 @given(weight_lists, st.integers(0, 50))
 def test_the_deficits_are_one_item_in_all(weights, served):
     share, counts = sequence(weights, served + 1)

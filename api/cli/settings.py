@@ -1,0 +1,40 @@
+"""What every command needs: the settings, and the database that they name."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from api import migrating
+from api.config import Config
+from itembank.store import Db, open_engine, transaction
+
+
+def read_config() -> Config:
+    return Config.from_environment(os.environ)
+
+
+def migrate(config: Config) -> str | None:
+    """Bring the database to the newest revision; an SQLite file's folder is made."""
+    url = sa.make_url(config.database_url)
+    if url.get_backend_name() == "sqlite" and url.database not in {None, "", ":memory:"}:
+        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    return migrating.upgrade(config.database_url)
+
+
+@contextmanager
+def writing(config: Config) -> Iterator[Db]:
+    """One transaction on the database of the settings."""
+    engine = open_engine(config.database_url)
+    try:
+        with transaction(engine, writes=True) as db:
+            yield db
+    finally:
+        engine.dispose()
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
