@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
 from itembank import articles, catalog, clients, rules
 from itembank.authoring._changes import insert, lock, refuse
@@ -194,14 +194,22 @@ def insert_versions(db: Db, versions: Sequence[NewVersion], links: Links, *, aut
         }
         for version in versions
     ]
-    table = table_of(ItemVersion)
-    statement = sa.insert(table).returning(table.c.id, sort_by_parameter_order=True)
-    ids = list(db.execute(statement, version_rows).scalars())
+    ids = insert_rows(db, ItemVersion, version_rows)
     stored = list(zip(ids, (version.content for version in versions), strict=True))
     _insert(db, Option, [row for key, content in stored for row in _option_rows(key, content, links)])
     _insert(db, ItemTag, [{"item_version_id": key, "tag": tag} for key, content in stored for tag in content.tags])
     _insert(db, ItemMedia, [row for key, content in stored for row in _media_rows(key, content, links)])
     return ids
+
+
+def insert_rows(db: Db, model: type[SQLModel], rows: Sequence[dict[str, Any]]) -> list[int]:
+    """Insert rows that have uuids, in batches; returns their ids in the same order.
+
+    The ids are told apart by uuid: asking SQLite to return them in order would insert one by one.
+    """
+    table = table_of(model)
+    ids = {uuid: key for key, uuid in db.execute(sa.insert(table).returning(table.c.id, table.c.uuid), rows)}
+    return [ids[row["uuid"]] for row in rows]
 
 
 def insert_relations(db: Db, relations: Iterable[tuple[int, int, RelationKind]], now: datetime) -> int:

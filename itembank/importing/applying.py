@@ -18,7 +18,15 @@ from itembank.authoring import (
     put_misconception,
     revise_article,
 )
-from itembank.authoring.items import NewVersion, insert_relations, insert_versions, known_options, links_of, resolve
+from itembank.authoring.items import (
+    NewVersion,
+    insert_relations,
+    insert_rows,
+    insert_versions,
+    known_options,
+    links_of,
+    resolve,
+)
 from itembank.authoring.stages import retire_older
 from itembank.content import ExamContent, ItemContent, RelationKind, Stage
 from itembank.errors import Invalid
@@ -102,7 +110,6 @@ def _resolved(content: ItemContent, known: Sequence[Any]) -> ItemContent:
 def _insert_items(db: Db, exam: Exam, parts: Sequence[ItemPart], now: datetime) -> list[int]:
     if not parts:
         return []
-    table = table_of(Item)
     rows = [
         {
             "uuid": uuid7(),
@@ -116,8 +123,7 @@ def _insert_items(db: Db, exam: Exam, parts: Sequence[ItemPart], now: datetime) 
         }
         for part in parts
     ]
-    statement = sa.insert(table).returning(table.c.id, sort_by_parameter_order=True)
-    return list(db.execute(statement, rows).scalars())
+    return insert_rows(db, Item, rows)
 
 
 def _bump(db: Db, item_ids: Sequence[int], changes: Mapping[str, Any]) -> None:

@@ -219,7 +219,7 @@ def test_an_anchor_that_a_misconception_needs_is_not_lost(load: Callable[..., Pl
         files["misconceptions/all.yaml"][0]["entry"] = "thus"
 
     plan = load(change)
-    assert [str(issue).partition(":")[0] for issue in plan.issues][0] == "articles/mistakes.md"
+    assert next(str(issue).partition(":")[0] for issue in plan.issues) == "articles/mistakes.md"
 
 
 def test_an_objective_of_live_items_is_not_lost(db: Db, tenant: Tenant, load: Callable[..., Plan]) -> None:

@@ -74,7 +74,7 @@ def test_rules_speak_of_the_fields_of_the_bundle(tmp_path: Path) -> None:
 
     assert [line.rpartition(": ")[0] for line in complaints(broken(tmp_path, change))] == [
         "articles/lesson.md:12 /sections/0",
-        "items/first.yaml:12 /0/options/1/id",
+        "items/first.yaml:13 /0/options/1/id",
     ]
 
 
