@@ -178,7 +178,7 @@ def _responses(export: Export) -> sa.Select[*tuple[Any, ...]]:
         sa.select(
             *(table_of(Response).c[name] for name in names.split()),
             col(Response.trace)["option_order"].label("option_order"),
-            col(Response.trace)["criterion"].as_string().label("criterion"),  # type: ignore[index]
+            col(Response.trace)["criterion"].as_string().label("criterion"),
             col(Score.correct),
             col(Score.score),
             col(Learner.uuid).label("learner"),

@@ -199,7 +199,7 @@ async function attempt(step) {
 function remedyFor(error) {
   const again = "Try again";
   if (error instanceof Unreachable) {
-    return { text: "The server can't be reached. Nothing is lost: what you chose will be sent again.", action: again };
+    return { text: "The server can't be reached. Nothing is lost, the same will be sent again.", action: again };
   }
   const restarting = { action: "Start again", way: restart };
   if (error.status === 401) return { text: "This session has expired. Your answers are kept.", ...restarting };
