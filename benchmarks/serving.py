@@ -22,18 +22,18 @@ from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is imported, here and in the servers
 
-import httpx  # noqa: E402
-import psycopg  # noqa: E402
-import sqlalchemy as sa  # noqa: E402
+import httpx
+import psycopg
+import sqlalchemy as sa
 
-from api.app import create_app  # noqa: E402
-from api.config import Config  # noqa: E402
-from benchmarks import _bare  # noqa: E402
-from benchmarks._bank import EXAM, make_bank  # noqa: E402
-from benchmarks._common import emit, print_table  # noqa: E402
-from benchmarks._load import drive, post  # noqa: E402
-from benchmarks._servers import gunicorn, new_database  # noqa: E402
-from itembank.store import open_engine  # noqa: E402
+from api.app import create_app
+from api.config import Config
+from benchmarks import _bare
+from benchmarks._bank import EXAM, make_bank
+from benchmarks._common import emit, print_table
+from benchmarks._load import drive, post
+from benchmarks._servers import gunicorn, new_database
+from itembank.store import open_engine
 
 LEARNERS = 16
 ITEMS = 500

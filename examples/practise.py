@@ -50,7 +50,7 @@ def practise(demo: dict, learner: str, guesses: int | None) -> None:
     summarise(call("GET", f"/v1/sessions/{session['id']}/report"))
 
 
-def caller(base_url: str, api_key: str):  # noqa: ANN201  # a function from method, path and body to the reply
+def caller(base_url: str, api_key: str):  # a function from method, path and body to the reply
     def call(method: str, path: str, body: dict | None = None) -> dict:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {api_key}", "Content-Type": "application/json"}

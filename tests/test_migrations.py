@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 from alembic.script import ScriptDirectory
-from itembank.store import open_engine
 
+from itembank.store import open_engine
 from tests.factories.database import alembic_config
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
-from itembank.models._columns import UUID, datetime, moment, primary_key, public_id, reference, prose
+from itembank.models._columns import UUID, datetime, moment, primary_key, prose, public_id, reference
 from itembank.store import Json
 
 

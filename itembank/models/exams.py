@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
-from itembank.models._columns import UUID, datetime, moment, primary_key, public_id, reference, prose
+from itembank.models._columns import UUID, datetime, moment, primary_key, prose, public_id, reference
 
 
 class Exam(SQLModel, table=True):

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
 from itembank.content import ItemKind, MediaRole, RelationKind, Stage
-from itembank.models._columns import UUID, datetime, moment, primary_key, public_id, reference, prose
+from itembank.models._columns import UUID, datetime, moment, primary_key, prose, public_id, reference
 from itembank.store import EnumText, Json
 
 

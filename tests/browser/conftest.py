@@ -10,6 +10,10 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from sqlmodel import col, select
+from werkzeug.serving import make_server
+
 from api.app import create_app
 from api.auth import keys
 from api.config import Config
@@ -19,10 +23,6 @@ from itembank.content import MediaRole, Stage
 from itembank.formats import bundle
 from itembank.models import Item, ItemMedia, ItemVersion, Misconception, Option, Response, Session
 from itembank.store import Db, open_engine, transaction
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
-from sqlmodel import col, select
-from werkzeug.serving import make_server
-
 from tests.conftest import ROOT, START
 from tests.factories.database import upgrade
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from itembank import markup
 
 PIECES = st.sampled_from(

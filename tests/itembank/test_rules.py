@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from itembank import rules
 from itembank.content import (
     ArticleContent,
@@ -25,7 +26,6 @@ from itembank.content import (
     Stage,
 )
 from itembank.errors import Issue
-
 from tests.factories.bank import BLUEPRINT, item_content
 
 GOOD = item_content()
