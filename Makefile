@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCHMARKS = $(filter-out _% __init__,$(basename $(notdir $(wildcard benchmarks/*.py))))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # One BLAS thread per process: the engine's products are small, and the tests run in as many processes as there are cores.
 export OPENBLAS_NUM_THREADS ?= 1
@@ -23,10 +24,10 @@ check: $(VENV)/.installed-test
 	$(BIN)/pytest -n auto --dist loadgroup
 
 bench: $(VENV)/.installed-bench
-	$(foreach module,$(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))),$(BIN)/python $(module) &&) true
+	set -e; for module in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$module; done
 
 bench-%: $(VENV)/.installed-bench
-	$(BIN)/python benchmarks/$*.py --json
+	$(BIN)/python -m benchmarks.$* --json
 
 # Versions of everything that is installed, so that two installs a month apart agree.
 lock: $(VENV)/.installed-test $(VENV)/.installed-bench

@@ -267,7 +267,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
         503,
         "unavailable",
         "Not available just now",
-        "The database is gone or busy. Nothing was stored; send the same request again after `Retry-After`.",
+        "The database is gone or busy. Send the same request again after `Retry-After`.",
     ),
     Exception: INTERNAL_ERROR,
 }

@@ -4,9 +4,11 @@ An answer is one transaction that holds the session's row, so two tabs or a retr
 decided is stored with the answer; `engine.replaying` decides it again and compares.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -159,7 +161,7 @@ def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: dat
     The same answer to a settled position gets the same reply again; nothing is stored twice.
     Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused.
     """
-    session = sessions.lock(db, tenant_id, session_uuid)
+    session = sessions.lock(db, tenant_id, session_uuid, item=UUID(given.item))
     open_position = len(session.administered)
     if given.position < open_position or session.status is SessionStatus.FINISHED:
         return _again(db, session, given)
@@ -167,7 +169,8 @@ def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: dat
         raise PositionConflict(session.uuid, given.position, open_position)
     served = current(db, session)
     check_shape(served, given)
-    return _settle(db, session, served, given, now)
+    step = _settle(db, session, served, given, now)
+    return answer(db, tenant_id, session_uuid, given, now=now) if step is None else step
 
 
 def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None:
@@ -184,7 +187,7 @@ def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None
         stop_reason=StopReason.finished.value,
         now=now,
     )
-    if Policy.from_json(session.policy).feedback is Feedback.end:
+    if _policy(session.policy).feedback is Feedback.end:
         _reveal(db, session, session.administered[:-1])
 
 
@@ -208,14 +211,14 @@ def check_shape(served: Served, given: Given) -> None:
         raise Invalid(tuple(issues))
 
 
-def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step:
-    policy = Policy.from_json(session.policy)
+def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step | None:
+    """None if another session of the learner has just answered the same item; the next look will see it."""
+    policy = _policy(session.policy)
     pool = loading.get_pool(db, session.pool_id)
     item = served.item
     scored = scoring.score(given.selected, item.keys)
     immediate = policy.feedback is Feedback.immediate
-    met = learners.meet(db, session.learner_id, item.item_id, session.exam_id, revealed=immediate, now=now)
-    exposure = exposure_class(met)
+    exposure = exposure_class(session.met_answers, session.met_reveals)
     off = loading.suspended(db, session.exam_id, session.bank_revision)
     moves = exposure is ExposureClass.CLEAN_FIRST and item.item_version_id not in off
     before = np.frombuffer(session.log_posterior)
@@ -247,6 +250,12 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     reason = None if stop is None else stop.value
     settlement = Settlement(
         session_id=session.id,
+        learner_id=session.learner_id,
+        exam_id=session.exam_id,
+        item_id=item.item_id,
+        met_answers=session.met_answers,
+        met_reveals=session.met_reveals,
+        reveals=immediate,
         position=served.position,
         item_version_id=item.item_version_id,
         selected=given.selected,
@@ -256,7 +265,6 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         before=(session.current["theta"], session.current["standard_error"]),
         after=ability,
         stop_reason=reason,
-        trace=session.current,
         idempotency_key=given.idempotency_key,
         served_at=datetime.fromisoformat(session.current["now"]),
         scored=scored,
@@ -267,7 +275,8 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         learner_log_likelihood=learned,
         now=now,
     )
-    settling.settle(db, settlement)
+    if not settling.settle(db, settlement):
+        return None
     if stop is not None and not immediate:
         _reveal(db, session, session.administered)
     return Step(
@@ -282,11 +291,17 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     )
 
 
-def exposure_class(met: learners.Met) -> ExposureClass:
-    """What the learner knew of an item before this answer."""
-    if met.answers == 0:
+def exposure_class(answers: int, reveals: int) -> ExposureClass:
+    """What the learner knew of an item before this answer: how often it was answered, and its answer shown."""
+    if answers == 0:
         return ExposureClass.CLEAN_FIRST
-    return ExposureClass.REPEAT_REVEALED if met.reveals else ExposureClass.REPEAT
+    return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
+
+
+@lru_cache(maxsize=256)
+def _policy(stored: str) -> Policy:
+    """From the JSON text that a session keeps; most sessions keep one of a few."""
+    return Policy.from_json(json.loads(stored))
 
 
 def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
@@ -301,7 +316,7 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
         raise KeyReused(given.idempotency_key)
     if not same:
         raise PositionConflict(session.uuid, given.position, len(session.administered))
-    policy = Policy.from_json(session.policy)
+    policy = _policy(session.policy)
     return Step(
         served=served,
         selected=tuple(response.selected),

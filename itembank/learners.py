@@ -5,19 +5,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col, select
 
 from itembank.errors import NotFound
 from itembank.models import Exam, IdempotencyRecord, Learner, LearnerItem, LearnerState, Response, Session
-from itembank.store import Db, insert_for, table_of, uuid7
-
-
-class Met(NamedTuple):
-    """What a learner knew of an item before the answer just given."""
-
-    answers: int
-    reveals: int
+from itembank.store import Db, insert_for, uuid7
 
 
 class Kept(NamedTuple):
@@ -71,46 +63,12 @@ def find_state(db: Db, learner_id: int, exam_id: int) -> LearnerState | None:
     return db.exec(query).first()
 
 
-ITEM = table_of(LearnerItem)
-
-
-def _meet(insert: postgresql.Insert | sqlite.Insert) -> sa.Executable:
-    met = insert.values(
-        learner_id=sa.bindparam("learner"),
-        item_id=sa.bindparam("item"),
-        exam_id=sa.bindparam("exam"),
-        answers=1,
-        first_answered_at=sa.bindparam("at"),
-        last_answered_at=sa.bindparam("at"),
-        reveals=sa.bindparam("reveal"),
-    )
-    changes = {
-        "answers": ITEM.c.answers + 1,
-        "last_answered_at": met.excluded.last_answered_at,
-        "reveals": ITEM.c.reveals + met.excluded.reveals,
-    }
-    again = met.on_conflict_do_update(index_elements=["learner_id", "item_id"], set_=changes)
-    return again.returning(ITEM.c.answers, ITEM.c.reveals)
-
-
-POSTGRESQL_MEET = _meet(postgresql.insert(ITEM))
-SQLITE_MEET = _meet(sqlite.insert(ITEM))
-
-
 def items_met(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[Any, ...]]]:
     """(item_id, last_answered_at) of every item of the exam that the learner has answered."""
     query = sa.select(col(LearnerItem.item_id), col(LearnerItem.last_answered_at)).where(
         col(LearnerItem.learner_id) == learner_id, col(LearnerItem.exam_id) == exam_id
     )
     return db.execute(query).all()
-
-
-def meet(db: Db, learner_id: int, item_id: int, exam_id: int, *, revealed: bool, now: datetime) -> Met:
-    """Record that a learner answers an item; returns what was known before. One statement, so no race hides one."""
-    values = {"learner": learner_id, "item": item_id, "exam": exam_id, "at": now, "reveal": int(revealed)}
-    statement = POSTGRESQL_MEET if db.is_postgresql else SQLITE_MEET
-    answers, reveals = db.connection().execute(statement, values).one()
-    return Met(answers - 1, reveals - int(revealed))
 
 
 def reveal(db: Db, learner_id: int, item_ids: Collection[int]) -> None:

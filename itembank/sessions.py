@@ -7,31 +7,45 @@ import sqlalchemy as sa
 from sqlmodel import col, select
 
 from itembank.errors import NotFound
-from itembank.models import Exam, Learner, LearnerState, Session
+from itembank.models import Exam, Item, Learner, LearnerItem, LearnerState, Session
 from itembank.store import Db, table_of
 
 SESSION = table_of(Session)
 STATE = table_of(LearnerState)
 EXAM = table_of(Exam)
+ITEM = table_of(Item)
+MET = table_of(LearnerItem)
 
-UNREAD = {"tenant_id", "start_log_posterior", "updated_at"}  # what answering has no use for
+READ = (
+    *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
+    *("log_posterior", "excluded", "resting", "administered", "current"),
+)
 LOCK = (
     sa.select(
-        *(column for column in SESSION.c if column.name not in UNREAD),
+        *(SESSION.c[name] for name in READ),
+        sa.cast(SESSION.c.policy, sa.Text).label("policy"),
         EXAM.c.bank_revision,
         STATE.c.id.label("state_id"),
         STATE.c.log_likelihood.label("learner_log_likelihood"),
+        sa.func.coalesce(MET.c.answers, 0).label("met_answers"),
+        sa.func.coalesce(MET.c.reveals, 0).label("met_reveals"),
     )
     .join(EXAM, EXAM.c.id == SESSION.c.exam_id)
     .join(STATE, (STATE.c.learner_id == SESSION.c.learner_id) & (STATE.c.exam_id == SESSION.c.exam_id))
+    .join(ITEM, ITEM.c.uuid == sa.bindparam("item"), isouter=True)
+    .join(MET, (MET.c.learner_id == SESSION.c.learner_id) & (MET.c.item_id == ITEM.c.id), isouter=True)
     .where(SESSION.c.uuid == sa.bindparam("uuid"), SESSION.c.tenant_id == sa.bindparam("tenant_id"))
     .with_for_update(of=[SESSION, STATE])
 )
 
 
-def lock(db: Db, tenant_id: int, uuid: UUID) -> sa.Row[*tuple[Any, ...]]:
-    """The state of a session and of its learner, locked until the transaction ends: two tabs can't both move it."""
-    row = db.connection().execute(LOCK, {"uuid": uuid, "tenant_id": tenant_id}).first()
+def lock(db: Db, tenant_id: int, uuid: UUID, *, item: UUID | None = None) -> sa.Row[*tuple[Any, ...]]:
+    """The state of a session and of its learner, locked until the transaction ends: two tabs can't both move it.
+
+    `policy` comes as the JSON text it is stored as. `met_answers` and `met_reveals` tell what the learner knew of `item`
+    when the statement began; if the lock had to be waited for, that may have changed since, which `settling` notices.
+    """
+    row = db.connection().execute(LOCK, {"uuid": uuid, "tenant_id": tenant_id, "item": item}).first()
     if row is None:
         raise NotFound("session", uuid)
     return row

@@ -2,6 +2,9 @@
 
 It stands between a learner's click and the reply, so its statements are built once, and PostgreSQL, which lets a
 statement carry others with it, gets all of them as one.
+
+What the learner knew of the item decides what an answer is evidence of. It is read with the session's lock, before the
+decision, and compared when the answer is stored: a session that answers the same item at the same time can't be missed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +14,13 @@ from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
-from itembank.models import LearnerState, Response, Score, Session
+from itembank.models import LearnerItem, LearnerState, Response, Score, Session
 from itembank.scoring import Scored
 from itembank.store import Db, table_of, uuid7
 
@@ -25,14 +29,22 @@ FIRST_KEY_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """One answer and what follows from it.
+    """One answer and what follows from it. The trace that is stored with it is the session's `current` as it stands.
 
+    met_answers, met_reveals : what the decision took for granted that the learner knew of the item
+    reveals : whether the reply explains the item
     before, after : ability and standard error in logits;  stop_reason : ends the session, None if it goes on
     log_posterior, administered, current : the session's new state
     learner_state_id, learner_log_likelihood : what is known of the learner now; None if the answer says nothing of it
     """
 
     session_id: int
+    learner_id: int
+    exam_id: int
+    item_id: int
+    met_answers: int
+    met_reveals: int
+    reveals: bool
     position: int
     item_version_id: int
     selected: Sequence[str]
@@ -42,7 +54,6 @@ class Settlement:
     before: tuple[float, float]
     after: tuple[float, float]
     stop_reason: str | None
-    trace: Mapping[str, Any]
     idempotency_key: str | None
     served_at: datetime
     scored: Scored
@@ -54,14 +65,16 @@ class Settlement:
     now: datetime
 
 
-def settle(db: Db, settlement: Settlement) -> None:
-    """Store an answer to the open position of a session whose row is locked. Raises KeyReused, with nothing stored."""
+def settle(db: Db, settlement: Settlement) -> bool:
+    """Store an answer to the open position of a session whose row is locked. Raises KeyReused, with nothing stored.
+
+    False, with nothing stored, if what the learner knew of the item was taken wrongly: then decide again from a new look.
+    """
     values = _values(settlement)
     try:
         if db.is_postgresql:
-            db.connection().execute(_all_at_once(settlement.moves_ability), values)
-        else:
-            _one_by_one(db.connection(), settlement.moves_ability, values)
+            return db.connection().execute(_all_at_once(settlement.moves_ability), values).rowcount == 1
+        return _one_by_one(db.connection(), settlement.moves_ability, values)
     except IntegrityError as error:  # the row is locked and the position new, so it can only be the key
         if settlement.idempotency_key is None:
             raise
@@ -83,17 +96,50 @@ def advance(
     db.connection().execute(ADVANCE, state)
 
 
-def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str] = ("id",)) -> dict[str, Any]:
+def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str]) -> dict[str, sa.ColumnElement[Any]]:
     """Every column of a table bound to a parameter named after it."""
     columns = [column for column in table_of(model).c if column.name not in without]
     return {column.name: sa.bindparam(prefix + column.name, type_=column.type) for column in columns}
 
 
-RESPONSE, SCORE, SESSION, STATE = (table_of(model) for model in (Response, Score, Session, LearnerState))
+MET, RESPONSE, SCORE, SESSION, STATE = map(table_of, (LearnerItem, Response, Score, Session, LearnerState))
+RESPONSE_BINDS = _binds(Response, "response_", without=("id", "trace"))
 SCORE_BINDS = _binds(Score, "score_", without=("id", "response_id"))
 STATE_NAMES = ("status", "stop_reason", "log_posterior", "administered", "current", "updated_at", "finished_at")
 
-APPEND = sa.insert(RESPONSE).values(_binds(Response, "response_")).returning(RESPONSE.c.id)
+
+def _meet(insert: postgresql.Insert | sqlite.Insert) -> postgresql.Insert | sqlite.Insert:
+    """Count the answer for what the learner knows of the item; no row comes back if that is not what was read."""
+    met = insert.values(
+        learner_id=sa.bindparam("met_learner_id"),
+        item_id=sa.bindparam("met_item_id"),
+        exam_id=sa.bindparam("met_exam_id"),
+        answers=1,
+        first_answered_at=sa.bindparam("met_at", type_=MET.c.first_answered_at.type),
+        last_answered_at=sa.bindparam("met_at", type_=MET.c.last_answered_at.type),
+        reveals=sa.bindparam("met_revealed"),
+    )
+    changes = {
+        "answers": MET.c.answers + 1,
+        "last_answered_at": met.excluded.last_answered_at,
+        "reveals": MET.c.reveals + met.excluded.reveals,
+    }
+    as_read = (MET.c.answers == sa.bindparam("met_answers")) & (MET.c.reveals == sa.bindparam("met_reveals"))
+    return met.on_conflict_do_update(
+        index_elements=["learner_id", "item_id"], set_=changes, where=as_read
+    ).returning(MET.c.item_id)
+
+
+def _append(*conditions: sa.ColumnElement[bool]) -> sa.Insert:
+    """The answer with the trace of how its item was chosen, which the session holds."""
+    row = sa.select(*RESPONSE_BINDS.values(), SESSION.c.current).where(
+        SESSION.c.id == sa.bindparam("session_id"), *conditions
+    )
+    return sa.insert(RESPONSE).from_select([*RESPONSE_BINDS, "trace"], row).returning(RESPONSE.c.id)
+
+
+MEET = _meet(sqlite.insert(MET))
+APPEND = _append()
 APPEND_SCORE = sa.insert(SCORE).values(SCORE_BINDS | {"response_id": sa.bindparam("score_response_id")})
 ADVANCE = (
     sa.update(SESSION)
@@ -113,25 +159,37 @@ LEARN = (
 
 @cache
 def _all_at_once(moves_ability: bool) -> sa.Executable:
-    """ADVANCE with the other statements as common table expressions."""
-    answer = APPEND.cte("answer")
+    """ADVANCE with the other statements as common table expressions, each of which needs the one before it."""
+    met = _meet(postgresql.insert(MET)).cte("met")
+    answer = _append(sa.exists(sa.select(met.c.item_id))).cte("answer")
+    is_stored = sa.exists(sa.select(answer.c.id))
     score = sa.select(answer.c.id, *SCORE_BINDS.values())
     scored = sa.insert(SCORE).from_select(["response_id", *SCORE_BINDS], score).cte("scored")
-    together = ADVANCE.add_cte(answer, scored)
-    return together.add_cte(LEARN.cte("learned")) if moves_ability else together
+    together = ADVANCE.where(is_stored).add_cte(met, answer, scored)
+    return together.add_cte(LEARN.where(is_stored).cte("learned")) if moves_ability else together
 
 
-def _one_by_one(connection: sa.Connection, moves_ability: bool, values: dict[str, Any]) -> None:
+def _one_by_one(connection: sa.Connection, moves_ability: bool, values: dict[str, Any]) -> bool:
+    if connection.execute(MEET, values).first() is None:
+        return False
     response_id = connection.execute(APPEND, values).scalar_one()
     connection.execute(APPEND_SCORE, values | {"score_response_id": response_id})
     if moves_ability:
         connection.execute(LEARN, values)
     connection.execute(ADVANCE, values)
+    return True
 
 
 def _values(settlement: Settlement) -> dict[str, Any]:
     s = settlement
     return {
+        "met_learner_id": s.learner_id,
+        "met_item_id": s.item_id,
+        "met_exam_id": s.exam_id,
+        "met_answers": s.met_answers,
+        "met_reveals": s.met_reveals,
+        "met_revealed": int(s.reveals),
+        "met_at": s.now,
         "response_uuid": uuid7(),
         "response_session_id": s.session_id,
         "response_position": s.position,
@@ -145,7 +203,6 @@ def _values(settlement: Settlement) -> dict[str, Any]:
         "response_theta_after": s.after[0],
         "response_standard_error_after": s.after[1],
         "response_stop_reason": s.stop_reason,
-        "response_trace": s.trace,
         "response_idempotency_key": s.idempotency_key,
         "response_served_at": s.served_at,
         "response_answered_at": s.now,

@@ -52,7 +52,8 @@ def open_engine(url: str, *, pool_size: int = POOL_SIZE) -> sa.Engine:
 @contextmanager
 def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[Db]:
     """One transaction: committed when the block ends, rolled back when it raises."""
-    with Db(engine.execution_options(writes=writes), expire_on_commit=False) as db, db.begin():
+    bind = engine if writes else engine.execution_options(writes=False)
+    with Db(bind, expire_on_commit=False) as db, db.begin():
         yield db
 
 

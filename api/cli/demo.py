@@ -24,7 +24,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "ai-infrastructure"
 NAME = "demo"  # of the tenant and of the client
 
 INTRODUCTION = """
-Nextitem's demo is ready. Read {base_url}/docs, and try it from this folder in another shell:
+Nextitem's demo is ready. Practise in a browser at {base_url}/demo
+Read {base_url}/docs, and try the API from this folder in another shell:
 
 export NEXTITEM_URL={base_url} NEXTITEM_KEY={api_key}
 """

@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +46,11 @@ def bind(config: Config) -> socket.socket:
     """Take the address, but don't listen yet: until `run`, connections are refused."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        with ExitStack() as on_failure:
+            listener = on_failure.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            on_failure.pop_all()
     except OSError as error:
         raise ConfigError(f"can't listen on {config.host} port {config.port}: {error.strerror or error}") from error
     return listener

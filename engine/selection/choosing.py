@@ -12,7 +12,7 @@ from engine.pool import Pool
 from engine.selection.content import deficits, most_urgent, shares
 from engine.selection.criteria import CRITERIA
 from engine.selection.eligibility import eligible_items, objectives_with
-from engine.selection.exposure import best, randomesque
+from engine.selection.exposure import Chance, best, randomesque
 from engine.selection.policy import Criterion, Policy
 
 # A trace shows at least this many of the best items, so that a reader sees what the choice was between.
@@ -63,7 +63,7 @@ def choose(
     blocked: BoolArray,
     objectives: Sequence[int] | None = None,
     policy: Policy,
-    rng: np.random.Generator,
+    rng: Chance,
 ) -> Choice | None:
     """The next item of a sitting, or None when no eligible item is left.
 

@@ -65,7 +65,7 @@ def option_order(policy: Policy, *, options: int, may_shuffle: bool, seed: int, 
     """The order in which an item's options stand on screen, as indices into the author's order."""
     if not (policy.shuffle_options and may_shuffle):
         return list(range(options))
-    return [int(place) for place in np.random.default_rng([seed, position, OPTION_STREAM]).permutation(options)]
+    return rng_for(seed, position, OPTION_STREAM).permutation(options)
 
 
 def pack(mask: BoolArray) -> bytes:

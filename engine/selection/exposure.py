@@ -1,5 +1,7 @@
 """Exposure control: keeping the few best items from being served to everybody."""
 
+import hashlib
+
 import numpy as np
 
 from engine.irt.types import IntArray, TableArray
@@ -18,7 +20,33 @@ def best(scores: TableArray, count: int) -> IntArray:
     return places
 
 
-def randomesque(ranked: IntArray, among: int, rng: np.random.Generator) -> int:
+class Chance:
+    """Random numbers that anyone can draw again, anywhere: NumPy's generators may give others in a later release.
+
+    >>> Chance(7, 1).integers(5) == Chance(7, 1).integers(5)
+    True
+    """
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, *key: int):
+        self._bits = int.from_bytes(hashlib.sha256(repr(key).encode()).digest(), "big")  # plenty for a few draws
+
+    def integers(self, count: int) -> int:
+        """One of 0 to count - 1, each with the same chance."""
+        self._bits, drawn = divmod(self._bits, count)
+        return drawn
+
+    def permutation(self, count: int) -> list[int]:
+        """0 to count - 1 in one of all orders, each with the same chance; for the options of an item, not for more."""
+        places = list(range(count))
+        for last in range(count - 1, 0, -1):
+            drawn = self.integers(last + 1)
+            places[last], places[drawn] = places[drawn], places[last]
+        return places
+
+
+def randomesque(ranked: IntArray, among: int, rng: Chance) -> int:
     """One of the first `among` of `ranked`, each with the same chance.
 
     Source: Kingsbury & Zara (1989), Applied Measurement in Education 2(4), 359-375.
@@ -26,9 +54,9 @@ def randomesque(ranked: IntArray, among: int, rng: np.random.Generator) -> int:
     return int(ranked[rng.integers(min(among, ranked.size))])
 
 
-def rng_for(seed: int, position: int) -> np.random.Generator:
+def rng_for(seed: int, position: int, stream: int = 0) -> Chance:
     """The random numbers of one position of a sitting: they depend on nothing before it, so any step can be replayed.
 
-    seed : the sitting's seed, 0 or more;  position : 0 or more
+    seed : the sitting's seed;  stream : keeps draws for different things apart
     """
-    return np.random.default_rng([seed, position])
+    return Chance(seed, position, stream)

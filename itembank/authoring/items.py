@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -46,8 +47,8 @@ class NewVersion:
 def submit(
     db: Db, exam: Exam, content: ItemContent, *, external_id: str | None = None, actor: str, now: datetime
 ) -> Item:
-    """A new item, as a draft."""
-    content = rules.cleaned(content)
+    """A new item, as a draft. An option without a key gets one."""
+    content = rules.cleaned(replace(content, options=name_options(content.options, ())))
     links = links_of(db, exam.tenant_id, exam.id, [content])
     options, issues = resolve(content.options, ())
     refuse((*rules.external_id_problems(external_id), *rules.problems(content), *links.problems(content), *issues))
@@ -67,11 +68,11 @@ def revise(db: Db, item: Item, content: ItemContent, *, actor: str, now: datetim
     An option is the same as before if it has the same uuid or, without one, the same key. The same content again
     changes nothing.
     """
-    content = rules.cleaned(content)
     links = links_of(db, item.tenant_id, item.exam_id, [content])
     lock(db, item)
-    known = known_options(db, [item.id])
-    options, issues = resolve(content.options, known.get(item.id, ()))
+    known = known_options(db, [item.id])[item.id]
+    content = rules.cleaned(replace(content, options=name_options(content.options, known)))
+    options, issues = resolve(content.options, known)
     refuse((*rules.problems(content), *links.problems(content), *issues))
     content = replace(content, options=options)
     if _says(db, item) == (digest(content), tuple(option.uuid for option in options)):
@@ -143,6 +144,15 @@ def known_options(db: Db, item_ids: Sequence[int]) -> dict[int, list[tuple[UUID,
         for item_id, uuid, key in db.execute(query):
             found.setdefault(item_id, []).append((uuid, key))
     return found
+
+
+def name_options(options: Sequence[OptionContent], known: Sequence[tuple[UUID, str]]) -> tuple[OptionContent, ...]:
+    """Give every option that has no key the one its uuid had, else the first of option-1, option-2, … that is free."""
+    by_uuid = dict(known)
+    named = [option if option.key else replace(option, key=by_uuid.get(option.uuid, "")) for option in options]
+    taken = {option.key for option in named}
+    free = (key for key in (f"option-{number}" for number in count(1)) if key not in taken)
+    return tuple(option if option.key else replace(option, key=next(free)) for option in named)
 
 
 def resolve(

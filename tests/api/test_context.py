@@ -13,7 +13,7 @@ from flask import Flask
 from api import context
 from api.context import KEYS_KEPT
 from itembank import clients
-from itembank.models import IdempotencyRecord, Learner, Tenant
+from itembank.models import ApiClient, IdempotencyRecord, Learner, Tenant
 from itembank.store import transaction
 from tests.factories.clock import Clock
 from tests.factories.http import Caller
@@ -135,26 +135,29 @@ def test_of_requests_at_the_same_moment_one_creates_and_the_others_get_its_reply
 def test_when_the_first_of_two_fails_the_second_is_carried_out(
     engine: sa.Engine, api_key: Callable[..., str], now: datetime
 ) -> None:
-    """The second waits for the first; that one's rollback gives the key back."""
     api_key("admin")
-    began, outcome = threading.Event(), []
-
-    def second() -> None:
-        began.wait()
-        with transaction(engine, writes=True) as db:
-            outcome.append(clients.claim_key(db, 1, "k", "f", now=now, since=now))
-
     with transaction(engine, writes=False) as db:
-        client_id = db.scalar(sa.text("SELECT max(id) FROM api_client"))
-    thread = threading.Thread(target=second)
-    with pytest.raises(ZeroDivisionError), transaction(engine, writes=True) as db:
-        db.execute(sa.text("SELECT 1"))
-        clients.claim_key(db, client_id, "k", "f", now=now, since=now)
-        began.set()
-        raise ZeroDivisionError
-    del thread
-    with transaction(engine, writes=True) as db:
-        assert clients.claim_key(db, client_id, "k", "f", now=now, since=now).reply is None
+        client_id = db.scalar(sa.select(sa.func.max(ApiClient.id))) or 0
+    claims = []
+
+    def claim() -> None:
+        with transaction(engine, writes=True) as db:
+            claims.append(clients.claim_key(db, client_id, "k", "f", now=now, since=now))
+
+    second = threading.Thread(target=claim)
+
+    def fail() -> None:
+        with transaction(engine, writes=True) as db:
+            clients.claim_key(db, client_id, "k", "f", now=now, since=now)
+            second.start()
+            second.join(0.3)
+            assert second.is_alive(), "the second must wait until the first has made up its mind"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    second.join()
+    assert [claim.reply for claim in claims] == [None]
 
 
 def test_a_stored_reply_knows_whose_data_it_holds(

@@ -4,7 +4,7 @@ import io
 import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
@@ -18,12 +18,13 @@ from api.app import create_app
 from api.auth import keys
 from api.config import Config
 from api.pages.demo import TENANT
-from itembank import clients, importing
-from itembank.content import MediaRole, Stage
+from itembank import authoring, clients, importing
+from itembank.content import ItemKind, MediaRole, Stage
 from itembank.formats import bundle
 from itembank.models import Item, ItemMedia, ItemVersion, Misconception, Option, Response, Session
 from itembank.store import Db, open_engine, transaction
 from tests.conftest import ROOT, START
+from tests.factories.bank import TO_OPERATIONAL, item_content, move
 from tests.factories.database import upgrade
 
 CHROMIUM = "/usr/bin/chromium"
@@ -49,6 +50,7 @@ class Site:
 
     url: str
     engine: sa.Engine
+    api_key: str
 
     def keys(self, item: str) -> set[str]:
         """Ids of an item's right options."""
@@ -100,7 +102,7 @@ class Site:
             return [(option, idea) for option, idea in db.exec(query)]
 
 
-@dataclass(slots=True)
+@dataclass  # without slots: Playwright keeps a note on whose method it calls
 class Watch:
     """What a page did. A test that breaks the network on purpose says so in `expected`."""
 
@@ -119,27 +121,32 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     engine = open_engine(url)
     upgrade(engine)
     with transaction(engine, writes=True) as db:
-        _fill(db)
+        api_key = _fill(db)
     config = Config(secret_key="x" * 40, database_url=url, learner_rate_limit=None, demo=True)
     server = make_server("127.0.0.1", 0, create_app(config, engine=engine, log_to=io.BytesIO()), threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield Site(f"http://127.0.0.1:{server.port}", engine)
+    yield Site(f"http://127.0.0.1:{server.port}", engine, api_key)
     server.shutdown()
     thread.join()
     server.server_close()
     engine.dispose()
 
 
-def _fill(db: Db) -> None:
-    """What `nextitem demo` does."""
+def _fill(db: Db) -> str:
+    """What `nextitem demo` does, and an item with two right options, which the sample exam lacks. Returns the key."""
     tenant, key = clients.create_tenant(db, TENANT, now=START), keys.mint()
     digest = keys.digest(key.secret)
     clients.create_client(
         db, tenant.id, name=TENANT, prefix=key.prefix, secret_hash=digest, scopes=["admin"], now=START
     )
     plan = importing.plan(db, tenant.id, bundle.read(ROOT / "examples/ai-infrastructure"), stage=Stage.OPERATIONAL)
-    importing.apply(db, plan, actor=TENANT, now=START)
+    exam = importing.apply(db, plan, actor=TENANT, now=START)
+    single = item_content("several", objective="4.3")
+    options = (replace(single.options[0], correct=True), replace(single.options[1], correct=True), *single.options[2:])
+    several = replace(single, kind=ItemKind.MULTIPLE_CHOICE, options=options)
+    move(db, authoring.submit(db, exam, several, external_id="several", actor=TENANT, now=START), *TO_OPERATIONAL)
+    return str(key)
 
 
 @pytest.fixture(scope="session")

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,9 +29,21 @@ def test_chance_picks_each_of_the_best_about_equally_often_and_no_other():
     assert all(900 < count < 1100 for count in counts.values())
 
 
-def test_the_random_numbers_of_a_position_depend_on_seed_and_position_only():
-    first = rng_for(5, 3).random(4)
-    rng_for(5, 2).random(100)
-    assert (rng_for(5, 3).random(4) == first).all()
-    assert (rng_for(5, 4).random(4) != first).all()
-    assert (rng_for(6, 3).random(4) != first).all()
+def test_the_random_numbers_of_a_position_depend_on_seed_position_and_stream_only():
+    def draws(*key):
+        rng = rng_for(*key)
+        return [rng.integers(1000) for _ in range(4)]
+
+    assert draws(5, 3) == draws(5, 3)
+    assert len({tuple(draws(*key)) for key in [(5, 3), (5, 4), (6, 3), (5, 3, 1)]}) == 4
+
+
+def test_every_order_of_options_comes_about_equally_often():
+    orders = [tuple(rng_for(1, position).permutation(3)) for position in range(6000)]
+    assert all(900 < orders.count(order) < 1100 for order in itertools.permutations(range(3)))
+
+
+def test_twelve_options_keep_all_their_places():
+    orders = [rng_for(seed, 1).permutation(12) for seed in range(500)]
+    assert all(sorted(order) == list(range(12)) for order in orders)
+    assert {order[0] for order in orders} == {order[11] for order in orders} == set(range(12))
