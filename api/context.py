@@ -11,7 +11,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from flask import Response, current_app, g, request
-from sqlalchemy.exc import DBAPIError
 from structlog.typing import FilteringBoundLogger
 
 from api.auth.lookup import Caller
@@ -20,8 +19,9 @@ from api.edge import exchange
 from api.errors import InvalidHeader
 from api.observe import Metrics
 from api.operations import View, note
+from api.transactions import transact
 from itembank import clients
-from itembank.store import Db, transaction
+from itembank.store import Db
 
 # where `app.extensions` keeps them
 ENGINE, CLOCK, CONFIG = "nextitem-engine", "nextitem-clock", "nextitem-config"
@@ -128,25 +128,11 @@ def idempotency_key() -> str | None:
 
 
 def _transact(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], *, writes: bool) -> Any:
-    """Run the view in a transaction; once more, if the connection turns out to be dead before anything was committed.
+    def work(handle: Db) -> Any:
+        g.db = handle
+        return view(*args, **kwargs)
 
-    A pooled connection does not notice that the database was restarted. The first use of one throws the whole pool
-    away, so the second attempt has a fresh connection. After COMMIT was sent nobody knows, so there is no second one.
-    """
-    for is_last in (False, True):
-        is_done = False
-        try:
-            with transaction(current_app.extensions[ENGINE], writes=writes) as handle:
-                g.db = handle
-                reply = view(*args, **kwargs)
-                is_done = True
-            return reply
-        except DBAPIError as error:
-            if is_done or is_last or not error.connection_invalidated:
-                raise
-        finally:
-            g.pop("db", None)
-    raise AssertionError("unreachable")
+    return transact(current_app.extensions[ENGINE], work, writes=writes)
 
 
 def _once(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], key: str) -> Response:

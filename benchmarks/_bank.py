@@ -14,7 +14,42 @@ from itembank.store import transaction
 
 EXAM = "benchmark"
 DOMAINS, OBJECTIVES = 4, 3  # objectives in each domain
-WORDS = ["the", "model", "memory", "of", "training", "batch", "and", "inference", "a", "server", "with", "latency", "network", "each", "gradient", "when", "layer", "cluster", "for", "throughput", "in", "weights", "accelerator", "is", "storage", "that", "precision", "between", "data", "parallel", "which", "queue", "before", "token"]
+WORDS = [
+    "the",
+    "model",
+    "memory",
+    "of",
+    "training",
+    "batch",
+    "and",
+    "inference",
+    "a",
+    "server",
+    "with",
+    "latency",
+    "network",
+    "each",
+    "gradient",
+    "when",
+    "layer",
+    "cluster",
+    "for",
+    "throughput",
+    "in",
+    "weights",
+    "accelerator",
+    "is",
+    "storage",
+    "that",
+    "precision",
+    "between",
+    "data",
+    "parallel",
+    "which",
+    "queue",
+    "before",
+    "token",
+]
 
 
 def make_bank(engine: sa.Engine, items: int, *, seed: int = 20261130) -> str:

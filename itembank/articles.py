@@ -13,6 +13,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 from itembank.content import (
     ArticleContent,
     ArticleKind,
+    MediaRole,
     MisconceptionContent,
     MistakeContent,
     SectionContent,
@@ -23,6 +24,7 @@ from itembank.models import (
     ArticleObjective,
     ArticleSection,
     ArticleVersion,
+    ItemMedia,
     Media,
     Misconception,
     MistakeEntry,
@@ -203,6 +205,14 @@ def media_digests(db: Db, tenant_id: int, uuids: Collection[UUID]) -> dict[UUID,
         col(Media.tenant_id) == tenant_id, col(Media.uuid).in_(uuids)
     )
     return {uuid: digest for uuid, digest in db.execute(query).all()}  # noqa: C416
+
+
+def media_roles(db: Db, media: Media, version_ids: Collection[int]) -> list[tuple[int, MediaRole]]:
+    """In which of the versions an image stands, and where in each."""
+    query = sa.select(col(ItemMedia.item_version_id), col(ItemMedia.role)).where(
+        col(ItemMedia.media_id) == media.id, col(ItemMedia.item_version_id).in_(version_ids)
+    )
+    return [(version_id, role) for version_id, role in db.execute(query)]
 
 
 # Helpers

@@ -68,6 +68,10 @@ def get_exam(db: Db, tenant_id: int, slug: str, *, lock: bool = False) -> Exam:
     return exam
 
 
+def exam_slug(db: Db, exam_id: int) -> str:
+    return db.exec(select(Exam.slug).where(Exam.id == exam_id)).one()
+
+
 def exam_content(exam: Exam, blueprint: tuple[ObjectiveContent, ...] = ()) -> ExamContent:
     return ExamContent(
         slug=exam.slug,
@@ -260,9 +264,10 @@ def get_record(db: Db, item: Item, number: int | None = None) -> ItemRecord:
     return ItemRecord(item, item_contents(db, [row[0]])[row[0]], row[1])
 
 
-def versions(item_id: int) -> SelectOfScalar[ItemVersion]:
-    """All versions of an item, newest first."""
-    return select(ItemVersion).where(ItemVersion.item_id == item_id).order_by(col(ItemVersion.number).desc())
+def versions(item_id: int, *, before: int | None = None) -> SelectOfScalar[ItemVersion]:
+    """All versions of an item, newest first; pass the last number seen as `before` to page."""
+    query = select(ItemVersion).where(ItemVersion.item_id == item_id).order_by(col(ItemVersion.number).desc())
+    return query if before is None else query.where(col(ItemVersion.number) < before)
 
 
 def live_number() -> sa.ScalarSelect[int | None]:

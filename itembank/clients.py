@@ -51,6 +51,10 @@ def find_tenant(db: Db, name: str) -> Tenant | None:
     return db.exec(select(Tenant).where(Tenant.name == name)).one_or_none()
 
 
+def tenant_names(db: Db) -> list[str]:
+    return list(db.exec(select(Tenant.name).order_by(col(Tenant.id))))
+
+
 def get_tenant(db: Db, name: str) -> Tenant:
     tenant = find_tenant(db, name)
     if tenant is None:

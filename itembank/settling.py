@@ -96,38 +96,36 @@ def advance(
     db.connection().execute(ADVANCE, state)
 
 
-def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str]) -> dict[str, sa.ColumnElement[Any]]:
-    """Every column of a table bound to a parameter named after it."""
+def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str], **shared: str) -> dict[str, Any]:
+    """Every column of a table bound to a parameter named after it, or to one that it shares with others."""
     columns = [column for column in table_of(model).c if column.name not in without]
-    return {column.name: sa.bindparam(prefix + column.name, type_=column.type) for column in columns}
+    return {
+        column.name: sa.bindparam(shared.get(column.name, prefix + column.name), type_=column.type)
+        for column in columns
+    }
 
 
 MET, RESPONSE, SCORE, SESSION, STATE = map(table_of, (LearnerItem, Response, Score, Session, LearnerState))
-RESPONSE_BINDS = _binds(Response, "response_", without=("id", "trace"))
-SCORE_BINDS = _binds(Score, "score_", without=("id", "response_id"))
-STATE_NAMES = ("status", "stop_reason", "log_posterior", "administered", "current", "updated_at", "finished_at")
+RESPONSE_BINDS = _binds(Response, "response_", without=("id", "trace"), session_id="session_id", answered_at="now")
+SCORE_BINDS = _binds(Score, "score_", without=("id", "response_id", "key_version"), created_at="now")
+SCORE_BINDS["key_version"] = sa.literal_column(str(FIRST_KEY_VERSION))
+MET_BINDS = _binds(LearnerItem, "met_", without=("answers",), first_answered_at="now", last_answered_at="now")
+STATE_NAMES = ("status", "stop_reason", "log_posterior", "administered", "current", "finished_at")
+NOW = sa.bindparam("now", type_=SESSION.c.updated_at.type)
 
 
 def _meet(insert: postgresql.Insert | sqlite.Insert) -> postgresql.Insert | sqlite.Insert:
     """Count the answer for what the learner knows of the item; no row comes back if that is not what was read."""
-    met = insert.values(
-        learner_id=sa.bindparam("met_learner_id"),
-        item_id=sa.bindparam("met_item_id"),
-        exam_id=sa.bindparam("met_exam_id"),
-        answers=1,
-        first_answered_at=sa.bindparam("met_at", type_=MET.c.first_answered_at.type),
-        last_answered_at=sa.bindparam("met_at", type_=MET.c.last_answered_at.type),
-        reveals=sa.bindparam("met_revealed"),
-    )
+    met = insert.values(MET_BINDS | {"answers": sa.literal_column("1")})
     changes = {
         "answers": MET.c.answers + 1,
         "last_answered_at": met.excluded.last_answered_at,
         "reveals": MET.c.reveals + met.excluded.reveals,
     }
-    as_read = (MET.c.answers == sa.bindparam("met_answers")) & (MET.c.reveals == sa.bindparam("met_reveals"))
-    return met.on_conflict_do_update(
-        index_elements=["learner_id", "item_id"], set_=changes, where=as_read
-    ).returning(MET.c.item_id)
+    as_read = (MET.c.answers == sa.bindparam("read_answers")) & (MET.c.reveals == sa.bindparam("read_reveals"))
+    return met.on_conflict_do_update(index_elements=["learner_id", "item_id"], set_=changes, where=as_read).returning(
+        MET.c.item_id
+    )
 
 
 def _append(*conditions: sa.ColumnElement[bool]) -> sa.Insert:
@@ -145,6 +143,7 @@ ADVANCE = (
     sa.update(SESSION)
     .where(SESSION.c.id == sa.bindparam("session_id"))
     .values({name: sa.bindparam(f"session_{name}", type_=SESSION.c[name].type) for name in STATE_NAMES})
+    .values(updated_at=NOW)
 )
 LEARN = (
     sa.update(STATE)
@@ -152,7 +151,7 @@ LEARN = (
     .values(
         log_likelihood=sa.bindparam("learner_log_likelihood"),
         answers=STATE.c.answers + 1,
-        updated_at=sa.bindparam("learner_updated_at", type_=STATE.c.updated_at.type),
+        updated_at=NOW,
     )
 )
 
@@ -186,12 +185,10 @@ def _values(settlement: Settlement) -> dict[str, Any]:
         "met_learner_id": s.learner_id,
         "met_item_id": s.item_id,
         "met_exam_id": s.exam_id,
-        "met_answers": s.met_answers,
-        "met_reveals": s.met_reveals,
-        "met_revealed": int(s.reveals),
-        "met_at": s.now,
+        "met_reveals": int(s.reveals),
+        "read_answers": s.met_answers,
+        "read_reveals": s.met_reveals,
         "response_uuid": uuid7(),
-        "response_session_id": s.session_id,
         "response_position": s.position,
         "response_item_version_id": s.item_version_id,
         "response_selected": s.selected,
@@ -205,14 +202,10 @@ def _values(settlement: Settlement) -> dict[str, Any]:
         "response_stop_reason": s.stop_reason,
         "response_idempotency_key": s.idempotency_key,
         "response_served_at": s.served_at,
-        "response_answered_at": s.now,
-        "score_key_version": FIRST_KEY_VERSION,
         "score_score": s.scored.score,
         "score_correct": s.scored.correct,
-        "score_created_at": s.now,
         "learner_state_id": s.learner_state_id,
         "learner_log_likelihood": s.learner_log_likelihood,
-        "learner_updated_at": s.now,
         **_session_values(s.session_id, s.log_posterior, s.administered, s.current, s.stop_reason, s.now),
     }
 
@@ -233,6 +226,6 @@ def _session_values(
         "session_log_posterior": log_posterior,
         "session_administered": administered,
         "session_current": current,
-        "session_updated_at": now,
+        "now": now,
         "session_finished_at": now if finished else None,
     }

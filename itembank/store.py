@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import sqlalchemy as sa
 import uuid_utils
 from sqlalchemy.dialects import postgresql, sqlite
@@ -37,12 +38,25 @@ class Db(Session):
         return self.get_bind().dialect.name == "postgresql"
 
 
+class Cursor(psycopg.Cursor[Any]):
+    """psycopg's describes a result anew, an object for each column, whenever SQLAlchemy looks whether there is one."""
+
+    @property
+    def description(self) -> Any:
+        result = self.pgresult
+        if result is None or not result.nfields:
+            return super().description
+        unknown = (None,) * 5
+        return [((result.fname(i) or b"").decode(), result.ftype(i), *unknown) for i in range(result.nfields)]
+
+
 def open_engine(url: str, *, pool_size: int = POOL_SIZE) -> sa.Engine:
     """An engine for `sqlite:///path` or `postgresql://…` that follows the rules of this product."""
     parsed = sa.make_url(url)
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
-        return sa.create_engine(parsed, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=False)
+        options = {"pool_size": pool_size, "max_overflow": pool_size, "connect_args": {"cursor_factory": Cursor}}
+        return sa.create_engine(parsed, **options)
     engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)

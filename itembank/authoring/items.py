@@ -148,7 +148,7 @@ def known_options(db: Db, item_ids: Sequence[int]) -> dict[int, list[tuple[UUID,
 
 def name_options(options: Sequence[OptionContent], known: Sequence[tuple[UUID, str]]) -> tuple[OptionContent, ...]:
     """Give every option that has no key the one its uuid had, else the first of option-1, option-2, … that is free."""
-    by_uuid = dict(known)
+    by_uuid: dict[UUID | None, str] = dict(known)
     named = [option if option.key else replace(option, key=by_uuid.get(option.uuid, "")) for option in options]
     taken = {option.key for option in named}
     free = (key for key in (f"option-{number}" for number in count(1)) if key not in taken)

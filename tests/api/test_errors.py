@@ -19,6 +19,7 @@ from itembank.errors import Invalid, ItemBankError, RevisionConflict
 from itembank.errors import Issue as BankIssue
 from itembank.models import Tenant
 from itembank.store import open_engine, transaction
+from tests.factories.clock import Clock
 from tests.factories.http import Caller
 
 ROOT = Path(__file__).parents[2]
@@ -195,19 +196,32 @@ def test_without_its_database_it_asks_to_come_back(make_app: Callable[..., Flask
     gone.dispose()
 
 
-def test_connections_that_died_in_the_pool_are_replaced_unnoticed(caller: Caller, engine: sa.Engine) -> None:
+@pytest.mark.parametrize("path", ["/v1/toys", "/health/ready"])
+def test_connections_that_died_in_the_pool_are_replaced_unnoticed(
+    caller: Caller, engine: sa.Engine, clock: Clock, path: str
+) -> None:
     if engine.dialect.name != "postgresql":
         pytest.skip("SQLite has no connections that die")
-    assert caller.get("/v1/toys").status_code == 200
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(
+    assert caller.get(path).status_code == 200
+    clock.advance(minutes=1)  # the caller is forgotten, so the first query looks for it
+    assert kill_connections(engine) > 0
+    assert caller.get(path).status_code == 200
+    assert kill_connections(engine) > 0
+    assert caller.post("/v1/toys", {"name": "phoenix"}).status_code == 201
+
+
+def kill_connections(engine: sa.Engine) -> int:
+    """As a restart of the server would; how many there were."""
+    other = open_engine(engine.url.render_as_string(hide_password=False))
+    with other.connect() as connection:
+        killed = connection.execute(
             sa.text(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        )
-        assert caller.post("/v1/toys", {"name": "phoenix"}).status_code == 201
-    assert caller.get("/v1/toys").status_code == 200
+        ).all()
+    other.dispose()
+    return len(killed)
 
 
 def test_a_database_without_tables_is_our_fault_and_no_outage() -> None:

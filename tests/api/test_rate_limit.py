@@ -16,6 +16,7 @@ from tests.factories.clock import Clock
 from tests.factories.http import Caller
 
 THREE = parse("3/minute")
+pytestmark = pytest.mark.parametrize("migrated_engine", ["sqlite"], indirect=True)  # one database will do
 
 
 @pytest.fixture

@@ -27,6 +27,9 @@ class Caller:
     def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
         return self.call("POST", path, body, **headers)
 
+    def put(self, path: str, body: Any, etag: str | None = None) -> TestResponse:
+        return self.call("PUT", path, body, **({} if etag is None else {"If_Match": etag}))
+
     def delete(self, path: str, **headers: str) -> TestResponse:
         return self.call("DELETE", path, **headers)
 

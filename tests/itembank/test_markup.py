@@ -13,7 +13,15 @@ PIECES = st.sampled_from(
         *("<b>", "</b>", "<script>", "</script>", "<img src=x onerror=alert(1)>", "<a href='javascript:x'>", "</a>"),
         *("\n", "\n\n", "\n\n\n", " ", "    ", "\t", "* ", "- ", "1. ", "> ", "```\n", "`", "**", "_", "# ", "## "),
         *("<pre>", "</pre>", "<div>", "</div>", "<table><tr><td>", "<!--", "-->", "<style>", "<svg onload=x>", "&lt;"),
-        *("[a](javascript:alert(1))", "![i](https://e.example/x.png)", "| a | b |\n|--|--|\n", "word", "<", ">", "&#13;"),
+        *(
+            "[a](javascript:alert(1))",
+            "![i](https://e.example/x.png)",
+            "| a | b |\n|--|--|\n",
+            "word",
+            "<",
+            ">",
+            "&#13;",
+        ),
         *("<math><mtext>", "<iframe src=x>", "{#x}", "\\", "\r\n", "<details>", "&#10;", "<p>", "</p>"),
     ]
 )
@@ -47,7 +55,9 @@ def test_what_is_kept_in_the_bank_holds_nothing_active_either(source: str) -> No
         assert not EVIL.search(cleaned)
 
 
-@pytest.mark.parametrize("source", ["a *b*", "1 < 2", "`<script>`", "```\n<b>\n```", "<https://example.org>", "| a |\n|---|"])
+@pytest.mark.parametrize(
+    "source", ["a *b*", "1 < 2", "`<script>`", "```\n<b>\n```", "<https://example.org>", "| a |\n|---|"]
+)
 def test_markdown_without_html_is_kept_as_written(source: str) -> None:
     assert markup.clean(source) == source
 
@@ -71,7 +81,9 @@ def test_one_paragraph_is_unwrapped_and_two_are_not() -> None:
 
 
 def test_sections_are_second_level_headings_outside_of_code() -> None:
-    introduction, sections = markup.sections("Intro\n\n```\n## not me {#no}\n```\n\n## One {#one}\na\n\n### deeper\n\n## Two\nb")
+    introduction, sections = markup.sections(
+        "Intro\n\n```\n## not me {#no}\n```\n\n## One {#one}\na\n\n### deeper\n\n## Two\nb"
+    )
     assert introduction == "Intro\n\n```\n## not me {#no}\n```"
     assert [(s.heading, s.anchor, s.body, s.line) for s in sections] == [
         ("One", "one", "a\n\n### deeper", 6),

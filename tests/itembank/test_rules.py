@@ -145,9 +145,15 @@ ARTICLE = ArticleContent("page", ArticleKind.LESSON, "Page", ("1.1",), "", (Sect
         (replace(ARTICLE, entries=(ENTRY,)), ["/entries"]),
         (replace(ARTICLE, kind=ArticleKind.COMMON_MISTAKES), ["/entries"]),
         (replace(ARTICLE, kind=ArticleKind.COMMON_MISTAKES, entries=(ENTRY,)), []),
-        (replace(ARTICLE, kind=ArticleKind.COMMON_MISTAKES, entries=(replace(ENTRY, remedy=""),)), ["/entries/0/remedy"]),
+        (
+            replace(ARTICLE, kind=ArticleKind.COMMON_MISTAKES, entries=(replace(ENTRY, remedy=""),)),
+            ["/entries/0/remedy"],
+        ),
         (replace(ARTICLE, sections=ARTICLE.sections * 2), ["/sections/0/anchor", "/sections/1/anchor"]),
-        (replace(ARTICLE, sections=(SectionContent("no good", "", ""),)), ["/sections/0/anchor", "/sections/0/heading"]),
+        (
+            replace(ARTICLE, sections=(SectionContent("no good", "", ""),)),
+            ["/sections/0/anchor", "/sections/0/heading"],
+        ),
         (replace(ARTICLE, objectives=("1.1", "1.1")), ["/objectives/1"]),
     ],
 )
@@ -179,7 +185,10 @@ def domain(weight: float, *objectives: float, code: str = "1") -> ObjectiveConte
         ((domain(1.0),), []),
         ((domain(0.5, 0.5), domain(0.4, 0.4, code="2")), ["/domains"]),
         ((domain(1.0, 0.5, 0.4),), ["/domains/0/weight"]),
-        ((domain(0.5, 0.5), domain(0.5, 0.5)), [f"/domains/{p}/code" for p in ("0", "1", "0/objectives/0", "1/objectives/0")]),
+        (
+            (domain(0.5, 0.5), domain(0.5, 0.5)),
+            [f"/domains/{p}/code" for p in ("0", "1", "0/objectives/0", "1/objectives/0")],
+        ),
         ((domain(1.0, -0.5, 1.5),), ["/domains/0/objectives/0/weight", "/domains/0/objectives/1/weight"]),
         ((domain(float("nan")),), ["/domains/0/weight"]),
         ((replace(domain(1.0), title=" "),), ["/domains/0/title"]),

@@ -216,7 +216,7 @@ function figure({ id, alt, description }, loadImage) {
 
 /** Fills the reader with an article; returns the part that `anchor` names. */
 export function article(title, text, content, anchor) {
-  title.textContent = plain(content.title);
+  title.textContent = content.title;
   const parts = [
     ...content.sections.map((part) => section(part.anchor, part.heading, prose("div", part.body))),
     ...content.entries.map((part) =>
@@ -246,11 +246,10 @@ export function plain(html) {
   return new DOMParser().parseFromString(html, "text/html").body.textContent;
 }
 
-/** "Article: section" */
+/** "Section (Article)" */
 export function nameOfPart(content, anchor) {
   const part = [...content.sections, ...content.entries].find((candidate) => candidate.anchor === anchor);
-  const title = plain(content.title);
-  return part ? `${plain(part.heading ?? part.name)} (${title})` : title;
+  return part ? `${plain(part.heading ?? part.name)} (${content.title})` : content.title;
 }
 
 // How it stands

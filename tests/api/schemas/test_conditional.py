@@ -6,6 +6,8 @@ import pytest
 
 from tests.factories.http import Caller
 
+pytestmark = pytest.mark.parametrize("migrated_engine", ["sqlite"], indirect=True)  # one database will do
+
 
 @pytest.fixture
 def bear(caller: Caller) -> Caller:
