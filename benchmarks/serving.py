@@ -121,7 +121,7 @@ def rounds(url: str, key: str, count: int, seconds: float) -> Iterator[dict[str,
 
 
 def statements_per_answer(url: str, key: str) -> float:
-    """SQL statements besides BEGIN and COMMIT for an answer, the next item included, in a process that has warmed up."""
+    """SQL statements for an answer, the next item included, besides BEGIN and COMMIT, in a warm process."""
     engine = open_engine(url)
     app = create_app(
         Config(secret_key=SECRET_KEY, rate_limit=None, learner_rate_limit=None, log_level="warning"), engine=engine

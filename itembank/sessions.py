@@ -43,7 +43,7 @@ def lock(db: Db, tenant_id: int, uuid: UUID, *, item: UUID | None = None) -> sa.
     """The state of a session and of its learner, locked until the transaction ends: two tabs can't both move it.
 
     `policy` comes as the JSON text it is stored as. `met_answers` and `met_reveals` tell what the learner knew of `item`
-    when the statement began; if the lock had to be waited for, that may have changed since, which `settling` notices.
+    when the statement began; where the lock had to be waited for, that may have changed, which `settling` notices.
     """
     row = db.connection().execute(LOCK, {"uuid": uuid, "tenant_id": tenant_id, "item": item}).first()
     if row is None:

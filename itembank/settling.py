@@ -16,6 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql.dml import ReturningInsert
 from sqlmodel import SQLModel
 
 from itembank.content import ExposureClass, SessionStatus
@@ -68,7 +69,7 @@ class Settlement:
 def settle(db: Db, settlement: Settlement) -> bool:
     """Store an answer to the open position of a session whose row is locked. Raises KeyReused, with nothing stored.
 
-    False, with nothing stored, if what the learner knew of the item was taken wrongly: then decide again from a new look.
+    False, with nothing stored, if the learner has met the item since the session was locked: then look and decide again.
     """
     values = _values(settlement)
     try:
@@ -105,7 +106,8 @@ def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str], **shar
     }
 
 
-MET, RESPONSE, SCORE, SESSION, STATE = map(table_of, (LearnerItem, Response, Score, Session, LearnerState))
+MET, RESPONSE, SCORE, SESSION = (table_of(model) for model in (LearnerItem, Response, Score, Session))
+STATE = table_of(LearnerState)
 RESPONSE_BINDS = _binds(Response, "response_", without=("id", "trace"), session_id="session_id", answered_at="now")
 SCORE_BINDS = _binds(Score, "score_", without=("id", "response_id", "key_version"), created_at="now")
 SCORE_BINDS["key_version"] = sa.literal_column(str(FIRST_KEY_VERSION))
@@ -114,7 +116,7 @@ STATE_NAMES = ("status", "stop_reason", "log_posterior", "administered", "curren
 NOW = sa.bindparam("now", type_=SESSION.c.updated_at.type)
 
 
-def _meet(insert: postgresql.Insert | sqlite.Insert) -> postgresql.Insert | sqlite.Insert:
+def _meet(insert: postgresql.Insert | sqlite.Insert) -> ReturningInsert[Any]:
     """Count the answer for what the learner knows of the item; no row comes back if that is not what was read."""
     met = insert.values(MET_BINDS | {"answers": sa.literal_column("1")})
     changes = {
@@ -128,7 +130,7 @@ def _meet(insert: postgresql.Insert | sqlite.Insert) -> postgresql.Insert | sqli
     )
 
 
-def _append(*conditions: sa.ColumnElement[bool]) -> sa.Insert:
+def _append(*conditions: sa.ColumnElement[bool]) -> ReturningInsert[Any]:
     """The answer with the trace of how its item was chosen, which the session holds."""
     row = sa.select(*RESPONSE_BINDS.values(), SESSION.c.current).where(
         SESSION.c.id == sa.bindparam("session_id"), *conditions

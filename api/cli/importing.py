@@ -24,7 +24,11 @@ REFUSED = 2
 @click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--exam", help="Slug that the bundle's exam must have.")
 @click.option("--tenant", help="Name of the tenant; not needed as long as there is only one.")
-@click.option("--skip-review", is_flag=True, help="Make items operational at once, instead of drafts.")
+@click.option(
+    "--skip-review/--as-drafts",
+    default=None,
+    help="Make items operational at once, or drafts. Without either, the bundle's `reviewed` decides.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would happen and what is wrong; store nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
@@ -33,7 +37,7 @@ def import_bundle(
     path: Path,
     exam: str | None,
     tenant: str | None,
-    skip_review: bool,
+    skip_review: bool | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -42,7 +46,8 @@ def import_bundle(
     Importing it again changes nothing. If anything in it is wrong, all of that is listed and nothing is stored.
     """
     read = bundle.read(path)
-    stage = Stage.OPERATIONAL if skip_review else Stage.DRAFT
+    operational = read.reviewed if skip_review is None else skip_review
+    stage = Stage.OPERATIONAL if operational else Stage.DRAFT
     with writing(read_config()) as db:
         plan = importing.plan(db, _tenant(db, tenant).id, read, stage=stage)
         issues = (*plan.issues, *_other_exam(plan, exam))
@@ -78,6 +83,7 @@ def _facts(plan: Plan, issues: tuple[Issue, ...], *, stored: bool) -> dict[str, 
         "articles": _counts(plan.articles),
         "misconceptions": _counts(plan.misconceptions),
         "items": _counts(plan.items),
+        "stage": plan.stage.value,
         "stored": stored,
         "issues": [{"source": issue.source, "pointer": issue.pointer, "what": issue.what} for issue in issues],
     }
@@ -92,4 +98,5 @@ def _text(facts: dict[str, Any]) -> str:
     for name in ("articles", "misconceptions", "items"):
         said = ", ".join(f"{count} {outcome}" for outcome, count in facts[name].items() if count)
         lines.append(f"{name:<16}{said or 'none'}")
+    lines.append(f"{'new items are':<16}{facts['stage']}")
     return "\n".join(lines if facts["stored"] else [*lines, "Nothing was stored."])

@@ -30,7 +30,7 @@ from itembank.formats import images, yaml_documents
 from itembank.formats.base import Fields, Origin
 
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of one text file
-EXAM_FIELDS = ("slug", "title", "description", "scale", "cut_score", "prior", "blueprint")
+EXAM_FIELDS = ("slug", "title", "description", "scale", "cut_score", "prior", "blueprint", "reviewed")
 ITEM_FIELDS = (
     *("id", "kind", "objective", "tags", "angoff", "shuffle", "stem", "options", "short_explanation"),
     *("full_explanation", "media", "references", "read", "enemies", "siblings"),
@@ -64,7 +64,10 @@ class ItemPart(Part[ItemContent]):
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """media : the images that items use, by SHA-256 (hex);  issues : of the bundle as a whole"""
+    """media : the images that items use, by SHA-256 (hex);  issues : of the bundle as a whole
+
+    reviewed : its author says that the items have been through review elsewhere
+    """
 
     exam: Part[ExamContent] | None
     misconceptions: tuple[Part[MisconceptionContent], ...] = ()
@@ -72,6 +75,7 @@ class Bundle:
     items: tuple[ItemPart, ...] = ()
     media: Mapping[str, bytes] = field(default_factory=dict)
     issues: tuple[Issue, ...] = ()
+    reviewed: bool = False
 
     @property
     def parts(self) -> tuple[Part[Any], ...]:
@@ -100,18 +104,18 @@ class _Reader:
         self.digests: dict[str, str] = {}  # by file name
 
     def read(self) -> Bundle:
-        exam = self._exam()
+        exam, reviewed = self._exam()
         misconceptions = _unique(self._listed("misconceptions", _misconception), "code")
         articles = _unique(self._articles(), "slug")
         items = _unique(self._listed("items", self._item), "id")
-        return Bundle(exam, misconceptions, articles, items, self.media, tuple(self.issues))
+        return Bundle(exam, misconceptions, articles, items, self.media, tuple(self.issues), reviewed)
 
-    def _exam(self) -> Part[ExamContent] | None:
+    def _exam(self) -> tuple[Part[ExamContent] | None, bool]:
         text = self._text("exam.yaml")
         if text is None:
-            return None
+            return None, False
         value, origin, issues = yaml_documents.load(text, "exam.yaml")
-        return Part("", origin, issues, ExamContent("", "")) if issues else _exam(value, origin)
+        return (Part("", origin, issues, ExamContent("", "")), False) if issues else _exam(value, origin)
 
     def _listed(self, name: str, parse: Callable[[Any, Origin], AnyPart]) -> Iterator[AnyPart]:
         """The entries of all YAML files in a folder, each of which holds a list."""
@@ -236,9 +240,11 @@ class _Reader:
             raise Unreadable(name, f"can't be read: {error}") from error
 
 
-def _exam(value: Any, origin: Origin) -> Part[ExamContent]:
+def _exam(value: Any, origin: Origin) -> tuple[Part[ExamContent], bool]:
+    """The exam, and whether its items have been reviewed."""
     issues: list[Issue] = []
     fields = Fields(value, origin, EXAM_FIELDS, issues)
+    reviewed = fields.flag("reviewed", False)
     scale, prior = (
         fields.mapping("scale", ("mean", "sd", "minimum", "maximum")),
         fields.mapping("prior", ("mean", "sd")),
@@ -275,7 +281,7 @@ def _exam(value: Any, origin: Origin) -> Part[ExamContent]:
         issues += origin.placed(rules.exam_problems(content))
     if not issues and not content.blueprint:
         issues.append(origin.issue("/blueprint", "needs at least one domain"))
-    return Part(content.slug, origin, tuple(issues), content)
+    return Part(content.slug, origin, tuple(issues), content), reviewed
 
 
 def _misconception(value: Any, origin: Origin) -> Part[MisconceptionContent]:
