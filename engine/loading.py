@@ -92,7 +92,10 @@ def current_pool(db: Db, exam: Exam, *, actor: str, now: datetime) -> Pool:
     record = calibrations.find_pool(db, exam.id, exam.bank_revision)
     if record is None:
         exam = calibrations.lock_exam(db, exam.id)
-        record = calibrations.find_pool(db, exam.id, exam.bank_revision) or _make_pool(db, exam, actor, now)
+        record = calibrations.find_pool(db, exam.id, exam.bank_revision)
+        if record is None:
+            # Not kept yet: if this transaction is rolled back, SQLite gives the pool's id to the next one that is made.
+            return _load_pool(db, _make_pool(db, exam, actor, now).id)
     return get_pool(db, record.id)
 
 

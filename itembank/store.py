@@ -18,7 +18,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Session, SQLModel
 
-BUSY_TIMEOUT_MS = 10_000  # how long SQLite waits for another writer before "database is locked"
+BUSY_TIMEOUT_S = 10  # how long SQLite waits for another writer before "database is locked"
 POOL_SIZE = 10  # PostgreSQL connections a process keeps; more than its threads would never be used
 
 SQLModel.metadata.naming_convention = {
@@ -51,13 +51,16 @@ class Cursor(psycopg.Cursor[Any]):
 
 
 def open_engine(url: str, *, pool_size: int = POOL_SIZE) -> sa.Engine:
-    """An engine for `sqlite:///path` or `postgresql://…` that follows the rules of this product."""
+    """An engine for `sqlite:///path` or `postgresql://…` that follows the rules of this product.
+
+    `sqlite:///path?timeout=0.5` waits for another writer so many seconds at most.
+    """
     parsed = sa.make_url(url)
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         options = {"pool_size": pool_size, "max_overflow": pool_size, "connect_args": {"cursor_factory": Cursor}}
         return sa.create_engine(parsed, **options)
-    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+    engine = sa.create_engine(parsed.update_query_dict({"timeout": str(BUSY_TIMEOUT_S)} | dict(parsed.query)))
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -74,7 +77,7 @@ def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[Db]:
 def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", f"busy_timeout={BUSY_TIMEOUT_MS}"):
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from flask import Flask
 from limits import parse
 
-from api.auth import quota, tokens
+from api.auth import tokens
 from api.auth.lookup import Caller as Known
-from api.auth.quota import Windows
 from tests.api.conftest import SECRET
 from tests.factories.clock import Clock
 from tests.factories.http import Caller
@@ -85,16 +84,3 @@ def test_without_a_limit_nothing_is_counted(caller: Caller) -> None:
 
 def test_public_paths_are_not_limited(limited: Caller) -> None:
     assert {limited.get("/health/live").status_code for _ in range(5)} == {200}
-
-
-def test_callers_that_fell_silent_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quota, "CALLERS_COUNTED", 2)
-    at = Clock(datetime(2026, 1, 1, tzinfo=UTC))
-    windows = Windows(lambda: at().timestamp())
-    windows.acquire_entry("old", 1, 60)
-    at.advance(seconds=50)
-    windows.acquire_entry("new", 1, 60)
-    at.advance(seconds=20)
-    windows.acquire_entry("newer", 1, 60)
-    assert windows.get_moving_window("old", 1, 60)[1] == 0
-    assert windows.get_moving_window("new", 1, 60)[1] == 1

@@ -14,7 +14,7 @@ from itembank import clients
 from itembank.store import open_engine, transaction
 from tests.factories.bank import make_exam, make_items, make_tenant
 from tests.factories.database import upgrade
-from tests.factories.servers import Remote, Server
+from tests.factories.servers import Server
 
 ITEMS = 60
 
@@ -40,34 +40,29 @@ def make_bank(url: str, items: int = ITEMS) -> Bank:
     return Bank(url, engine, str(key))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def bank(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> Iterator[Bank]:
+    """One for all tests of a module: they use learners of their own."""
     made = make_bank(new_database(request.param))
     yield made
     made.engine.dispose()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
-    """A function that starts a server on a database; all are killed when the test is over."""
-    started: list[Server] = []
+    """A function that makes a server on a database, not started yet; all are killed in the end."""
+    made: list[Server] = []
 
-    def start(database_url: str, **settings: Any) -> Server:
+    def make(database_url: str, **settings: Any) -> Server:
         folder: Path = tmp_path_factory.mktemp("server")
-        started.append(Server(database_url, folder, **settings))
-        return started[-1].start()
+        made.append(Server(database_url, folder, **settings))
+        return made[-1]
 
-    yield start
-    for server in started:
+    yield make
+    for server in made:
         server.stop()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(bank: Bank, serve: Callable[..., Server]) -> Server:
-    return serve(bank.url)
-
-
-@pytest.fixture
-def remote(bank: Bank, server: Server) -> Iterator[Remote]:
-    with Remote(server.url, bank.key) as client:
-        yield client
+    return serve(bank.url).start()

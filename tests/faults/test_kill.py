@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from sqlmodel import select
@@ -101,15 +102,9 @@ def check_session(db: Db, session: Session) -> None:
     assert [response.position for response in answered] == list(range(1, LENGTH + 1))
     assert session.administered == [response.item_version_id for response in answered]
     assert len(set(session.administered)) == LENGTH
-    now = estimate(_numbers(session.log_posterior))
+    now = estimate(np.frombuffer(session.log_posterior))
     assert tuple(now) == (answered[-1].theta_after, answered[-1].standard_error_after)
     assert replaying.replay(db, session, tolerance=0.0) == []
-
-
-def _numbers(stored: bytes) -> Any:
-    import numpy as np
-
-    return np.frombuffer(stored)
 
 
 @pytest.mark.slow

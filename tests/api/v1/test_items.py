@@ -1,6 +1,8 @@
 """Items over HTTP, from draft to live."""
 
+import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -71,7 +73,6 @@ def test_everything_wrong_is_named_at_once_and_nothing_stored(author: Caller, ex
     [
         ({"stem": "x" * 300_000}, "/stem"),
         ({"stem": "a\x00b"}, "/stem"),
-        ({"stem": "half a pair \ud800"}, "/stem"),
         ({"stem": 3}, "/stem"),
         ({"kind": "essay"}, "/kind"),
         ({"colour": "red"}, "/colour"),
@@ -92,7 +93,7 @@ def test_what_is_wrong_is_named(author: Caller, exam: str, changes: dict[str, An
 
 
 def test_a_script_in_the_stem_is_gone(create: Create) -> None:
-    assert create(stem="<script>alert(1)</script>What *now*?")["stem"] == "<div>What <em>now</em>?</div>"
+    assert create(stem="<script>alert(1)</script>What *now*?")["stem"] == "<div>What *now*?</div>"
 
 
 def test_an_external_id_is_taken_once(author: Caller, exam: str, create: Create) -> None:
@@ -184,7 +185,7 @@ def test_an_item_without_a_rationale_stays_a_draft(author: Caller, create: Creat
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"to": "heaven"}, {"to": "in_review", "version": 0}, {"to": "in_review", "by": 1}]
+    "body", [{}, {"to": "heaven"}, {"to": "in_review", "version": 0}, {"to": "in_review", "by": "me"}]
 )
 def test_a_move_that_can_not_be_read(author: Caller, create: Create, body: dict[str, Any]) -> None:
     assert author.post(f"/v1/items/{create()['id']}/transitions", body).status_code == 422
@@ -275,6 +276,12 @@ def test_writing_is_not_reviewing(client: FlaskClient, api_key: Callable[..., st
     assert writer.get(f"/v1/items/{item}").status_code == 403
 
 
+def test_half_of_a_surrogate_pair_is_no_text(author: Caller, exam: str, client: FlaskClient) -> None:
+    headers = {"Authorization": f"Bearer {author.credentials}", "Content-Type": "application/json"}
+    body = json.dumps(documents.item(stem="half \ud800"))  # escaped, as a client would send it
+    assert pointers(client.post(f"/v1/exams/{exam}/items", data=body, headers=headers)) == ["/stem"]
+
+
 def test_malformed_json_is_no_item(author: Caller, exam: str, client: FlaskClient) -> None:
     headers = {"Authorization": f"Bearer {author.credentials}", "Content-Type": "application/json"}
     path = f"/v1/exams/{exam}/items"
@@ -298,8 +305,6 @@ def lms(client: FlaskClient, api_key: Callable[..., str]) -> Caller:
 
 
 def test_two_revisions_of_one_version_are_not_both_stored(author: Caller, create: Create, engine: sa.Engine) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     item = create()["id"]
     app = author.client.application
     bodies = [documents.item(stem=f"Stem {place}?") for place in range(4)]

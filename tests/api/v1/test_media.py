@@ -80,7 +80,7 @@ def test_an_image_of_an_explanation_waits_for_the_end_where_feedback_does(
     session: Callable[..., tuple[Caller, dict[str, Any]]], images: Images, create: Any, move: Any
 ) -> None:
     move(create("two")["id"], "in_review", "approved", "operational")
-    learner, started = session(feedback="at_end")
+    learner, started = session(feedback="end")
     step = learner.answer(started["id"], started["next"]).json
     assert step["status"] == "in_progress"
     assert "explanation" not in visible(learner, images)
