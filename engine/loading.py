@@ -1,9 +1,12 @@
 """From tables to what delivery works with: pools as arrays, items as they are shown. Both are cached per process.
 
-What is cached never changes once written (a pool, a version's content), or is kept under the revision it belongs to
-(suspensions), so no process can serve something stale: the revision comes with the session's own row.
+Pools and versions never change once written, and suspensions are kept under the revision they belong to, which comes with
+the session's own row, so no process serves an outdated bank. Only what a rendered item borrows (a misconception's words,
+links to articles) can be edited; it is rendered anew after a while.
 """
 
+import math
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -26,6 +29,7 @@ from itembank.store import Db
 
 POOLS_KEPT = 8  # a pool of 10,000 items takes about 4 MB; a process rarely serves more than a few exams at once
 ITEMS_KEPT = 2_000  # rendered items, some 10 kB each
+ITEMS_KEPT_FOR_S = 300.0  # how long an edited misconception may be shown as it was
 SUSPENSIONS_KEPT = 64  # sets of ids, one per exam and revision
 
 K = TypeVar("K")
@@ -33,23 +37,24 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """The values used last, at most `size` of them; safe to share between threads."""
+    """The values used last, at most `size` of them, each for at most `seconds`; safe to share between threads."""
 
-    def __init__(self, size: int):
-        self.size = size
-        self._values: OrderedDict[K, V] = OrderedDict()
+    def __init__(self, size: int, *, seconds: float = math.inf):
+        self.size, self.seconds = size, seconds
+        self._values: OrderedDict[K, tuple[V, float]] = OrderedDict()
         self._lock = Lock()
 
     def find(self, key: K) -> V | None:
         with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
+            value, until = self._values.get(key, (None, math.inf))
+            if value is None or until < time.monotonic():
+                return None
+            self._values.move_to_end(key)
             return value
 
     def keep(self, key: K, value: V) -> V:
         with self._lock:
-            self._values[key] = value
+            self._values[key] = (value, time.monotonic() + self.seconds)
             self._values.move_to_end(key)
             while len(self._values) > self.size:
                 self._values.popitem(last=False)
@@ -65,7 +70,7 @@ class Cache:
     """What one process remembers of one database."""
 
     pools: Recent[int, Pool] = field(default_factory=lambda: Recent(POOLS_KEPT))
-    items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT))
+    items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT, seconds=ITEMS_KEPT_FOR_S))
     suspended: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(SUSPENSIONS_KEPT))
 
 

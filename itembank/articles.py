@@ -130,15 +130,6 @@ def anchors(db: Db, exam_id: int, slugs: Collection[str] | None = None) -> set[t
 # Misconceptions
 
 
-def misconceptions(exam_id: int, *, after: int = 0) -> SelectOfScalar[Misconception]:
-    """An exam's misconceptions in id order; pass the last id seen as `after` to page."""
-    return (
-        select(Misconception)
-        .where(Misconception.exam_id == exam_id, col(Misconception.id) > after)
-        .order_by(col(Misconception.id))
-    )
-
-
 def find_misconception(db: Db, exam_id: int, code: str) -> Misconception | None:
     query = select(Misconception).where(Misconception.exam_id == exam_id, Misconception.code == code)
     return db.exec(query).one_or_none()

@@ -8,7 +8,7 @@ from sqlmodel import col, select
 
 from itembank.errors import NotFound
 from itembank.models import Exam, Item, Learner, LearnerItem, LearnerState, Session
-from itembank.store import Db, table_of
+from itembank.store import Db, Prepared, table_of
 
 SESSION = table_of(Session)
 STATE = table_of(LearnerState)
@@ -20,7 +20,7 @@ READ = (
     *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
     *("log_posterior", "excluded", "resting", "administered", "current"),
 )
-LOCK = (
+LOCK = Prepared(
     sa.select(
         *(SESSION.c[name] for name in READ),
         sa.cast(SESSION.c.policy, sa.Text).label("policy"),
@@ -39,13 +39,13 @@ LOCK = (
 )
 
 
-def lock(db: Db, tenant_id: int, uuid: UUID, *, item: UUID | None = None) -> sa.Row[*tuple[Any, ...]]:
+def lock(db: Db, tenant_id: int, uuid: UUID, *, item: UUID | None = None) -> Any:
     """The state of a session and of its learner, locked until the transaction ends: two tabs can't both move it.
 
     `policy` comes as the JSON text it is stored as. `met_answers` and `met_reveals` tell what the learner knew of `item`
     when the statement began; where the lock had to be waited for, that may have changed, which `settling` notices.
     """
-    row = db.connection().execute(LOCK, {"uuid": uuid, "tenant_id": tenant_id, "item": item}).first()
+    row = LOCK.first(db, {"uuid": uuid, "tenant_id": tenant_id, "item": item})
     if row is None:
         raise NotFound("session", uuid)
     return row

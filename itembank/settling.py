@@ -23,7 +23,7 @@ from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
 from itembank.models import LearnerItem, LearnerState, Response, Score, Session
 from itembank.scoring import Scored
-from itembank.store import Db, table_of, uuid7
+from itembank.store import Db, Prepared, table_of, uuid7
 
 FIRST_KEY_VERSION = 1
 
@@ -74,8 +74,8 @@ def settle(db: Db, settlement: Settlement) -> bool:
     values = _values(settlement)
     try:
         if db.is_postgresql:
-            return db.connection().execute(_all_at_once(settlement.moves_ability), values).rowcount == 1
-        return _one_by_one(db.connection(), settlement.moves_ability, values)
+            return _all_at_once(settlement.moves_ability).count(db, values) == 1
+        return _one_by_one(db.core, settlement.moves_ability, values)
     except IntegrityError as error:  # the row is locked and the position new, so it can only be the key
         if settlement.idempotency_key is None:
             raise
@@ -94,7 +94,7 @@ def advance(
 ) -> None:
     """Store a session's state without an answer; a stop reason ends it."""
     state = _session_values(session_id, log_posterior, administered, current, stop_reason, now)
-    db.connection().execute(ADVANCE, state)
+    db.core.execute(ADVANCE, state)
 
 
 def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str], **shared: str) -> dict[str, Any]:
@@ -159,7 +159,7 @@ LEARN = (
 
 
 @cache
-def _all_at_once(moves_ability: bool) -> sa.Executable:
+def _all_at_once(moves_ability: bool) -> Prepared:
     """ADVANCE with the other statements as common table expressions, each of which needs the one before it."""
     met = _meet(postgresql.insert(MET)).cte("met")
     answer = _append(sa.exists(sa.select(met.c.item_id))).cte("answer")
@@ -167,7 +167,7 @@ def _all_at_once(moves_ability: bool) -> sa.Executable:
     score = sa.select(answer.c.id, *SCORE_BINDS.values())
     scored = sa.insert(SCORE).from_select(["response_id", *SCORE_BINDS], score).cte("scored")
     together = ADVANCE.where(is_stored).add_cte(met, answer, scored)
-    return together.add_cte(LEARN.where(is_stored).cte("learned")) if moves_ability else together
+    return Prepared(together.add_cte(LEARN.where(is_stored).cte("learned")) if moves_ability else together)
 
 
 def _one_by_one(connection: sa.Connection, moves_ability: bool, values: dict[str, Any]) -> bool:

@@ -10,10 +10,10 @@ SCOPES: dict[str, str] = {
     "items:write": "Create and change exams, blueprints, articles, media and items.",
     "items:review": "Review items and move them through their life cycle; read the traces of sessions.",
     "sessions:write": "Start sessions, answer in them, read their reports, give a learner's browser a token for one.",
-    "learners:read": "Read what is known of a learner, and erase it.",
+    "learners:read": "Read what is known of a learner, and all that is stored.",
     "calibrations:write": "Calibrate item parameters, publish and activate releases, simulate.",
     "exports:read": "Export responses and items.",
-    ADMIN: "Everything.",
+    ADMIN: "Everything; erasing a learner needs it.",
 }
 
 

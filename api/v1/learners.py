@@ -76,7 +76,7 @@ def get_learner_data(learner: str) -> Any:
 
 
 @blp.route("/<learner>", methods=["DELETE"])
-@requires("learners:read")
+@requires("admin")
 @writes
 @blp.response(200, ErasedSchema, example=ERASED_EXAMPLE)
 def erase_learner(learner: str) -> Any:

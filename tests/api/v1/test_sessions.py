@@ -244,12 +244,15 @@ def test_what_is_known_of_a_learner_needs_evidence(lms: Caller) -> None:
     assert known["score"]["low"] < known["score"]["value"] < known["score"]["high"]
 
 
-def test_erasing_a_learner_leaves_only_answers_under_a_pseudonym(lms: Caller, engine: sa.Engine) -> None:
+def test_erasing_a_learner_leaves_only_answers_under_a_pseudonym(
+    lms: Caller, engine: sa.Engine, client: FlaskClient, api_key: Callable[..., str]
+) -> None:
     body = {"exam": "exam", "learner": "ada", "mode": "practice"}
     session = lms.post("/v1/sessions", body, Idempotency_Key='"k"').json
     lms.answer(session["id"], session["next"])
     data = lms.get("/v1/learners/ada/data").json
-    kept = lms.delete("/v1/learners/ada").json["kept"]
+    assert lms.delete("/v1/learners/ada").status_code == 403
+    kept = Caller(client, api_key("admin")).delete("/v1/learners/ada").json["kept"]
     assert kept == {"pseudonym": data["pseudonym"], "sessions": 1, "responses": 1}
     assert lms.get("/v1/learners/ada/data").status_code == 404
     assert lms.get(f"/v1/sessions/{session['id']}").json["learner"] is None
