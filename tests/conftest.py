@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import hypothesis
 import numpy as np
 import psycopg
 import pytest
@@ -23,6 +24,8 @@ from itembank.store import Db, open_engine, transaction
 from tests.factories.clock import Clock
 from tests.factories.database import empty, upgrade
 
+hypothesis.settings.register_profile("nextitem", deadline=None, database=None)  # timings belong to benchmarks
+hypothesis.settings.load_profile("nextitem")
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -211,17 +212,16 @@ def test_connections_that_died_in_the_pool_are_replaced_unnoticed(
 
 
 def kill_connections(engine: sa.Engine) -> int:
-    """As a restart of the server would; how many there were."""
+    """As a restart of the server would, and wait until they are gone; how many there were."""
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     other = open_engine(engine.url.render_as_string(hide_password=False))
     with other.connect() as connection:
-        killed = connection.execute(
-            sa.text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        ).all()
+        killed = len(connection.execute(sa.text(f"SELECT pg_terminate_backend(pid) {others}")).all())
+        while connection.execute(sa.text(f"SELECT count(*) {others}")).scalar():
+            connection.rollback()  # the activity is read once for each transaction
+            time.sleep(0.01)
     other.dispose()
-    return len(killed)
+    return killed
 
 
 def test_a_database_without_tables_is_our_fault_and_no_outage() -> None:

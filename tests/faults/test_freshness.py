@@ -16,7 +16,10 @@ NEW = {
     "kind": "single_choice",
     "objective": "2.1",
     "stem": "Which of these is new?",
-    "options": [{"text": "This", "correct": True, "rationale": "So it is."}, {"text": "That", "rationale": "It isn't."}],
+    "options": [
+        {"text": "This", "correct": True, "rationale": "So it is."},
+        {"text": "That", "rationale": "It isn't."},
+    ],
     "short_explanation": "In short.",
     "full_explanation": "At length.",
     "angoff": 0.5,
@@ -74,9 +77,7 @@ def test_a_new_item_is_served_within_a_minute_in_every_process(processes: list[R
 
 @pytest.mark.slow
 def test_a_suspended_item_leaves_every_running_session_at_once(processes: list[Remote]) -> None:
-    sessions = [
-        remote.start(f"running-{number}", objectives=["1"], seed=1) for number, remote in enumerate(processes)
-    ]
+    sessions = [remote.start(f"running-{number}", objectives=["1"], seed=1) for number, remote in enumerate(processes)]
     listed = processes[0].http.get("/v1/exams/exam/items", params={"limit": 100}).json()["data"]
     open_items = {session["next"]["item"]["id"] for session in sessions}
     off = next(item["id"] for item in listed if item["objective"] == "1.1" and item["id"] not in open_items)

@@ -88,9 +88,10 @@ def check_log(bank: Bank, acknowledged: dict[tuple[str, int], tuple[dict[str, An
     """Every acknowledged answer is in the log as it was given, with exactly one score."""
     with transaction(bank.engine, writes=False) as db:
         entries = log(db)
-        answers, scored = db.scalar(sa.select(sa.func.count()).select_from(Response)), db.scalars(
-            sa.select(Score.response_id)
-        ).all()
+        answers, scored = (
+            db.scalar(sa.select(sa.func.count()).select_from(Response)),
+            db.scalars(sa.select(Score.response_id)).all(),
+        )
     assert answers == len(scored) == len(set(scored))
     for place, (body, _) in acknowledged.items():
         assert entries.get(place) == (body["item"], body["selected"])
