@@ -39,6 +39,7 @@ def create_app(
     app = Flask("nextitem", static_folder=None)
     app.config |= {"MAX_CONTENT_LENGTH": config.max_body_bytes, "PROPAGATE_EXCEPTIONS": False}
     app.json = Json(app)
+    app.ensure_sync = _as_it_is  # type: ignore[method-assign, assignment]  # no view is a coroutine
     app.url_map.merge_slashes = False
     app.url_map.converters |= {"default": Segment, "string": Segment}
     clock = clock or _utc_now
@@ -91,6 +92,10 @@ class Json(JSONProvider):
     def response(self, *args: Any, **kwargs: Any) -> Response:
         body = self._prepare_response_obj(args, kwargs)
         return Response(self._encode(body), content_type="application/json")
+
+
+def _as_it_is(view: Callable[..., Any]) -> Callable[..., Any]:
+    return view
 
 
 def _utc_now() -> datetime:

@@ -79,7 +79,7 @@ _caches: WeakKeyDictionary[object, Cache] = WeakKeyDictionary()
 
 def cache(db: Db) -> Cache:
     """The cache of this process for the database behind `db`, told apart by its connection pool."""
-    connections = db.get_bind().engine.pool
+    connections = db.core.engine.pool
     found = _caches.get(connections)
     return _caches.setdefault(connections, Cache()) if found is None else found
 

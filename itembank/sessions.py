@@ -42,8 +42,8 @@ LOCK = Prepared(
 def lock(db: Db, tenant_id: int, uuid: UUID, *, item: UUID | None = None) -> Any:
     """The state of a session and of its learner, locked until the transaction ends: two tabs can't both move it.
 
-    `policy` comes as the JSON text it is stored as. `met_answers` and `met_reveals` tell what the learner knew of `item`
-    when the statement began; where the lock had to be waited for, that may have changed, which `settling` notices.
+    `policy` comes as the JSON text it is stored as. `met_answers` and `met_reveals` tell what the learner knew of the
+    item when the statement began; where the lock had to be waited for, that may have changed, which `settling` notices.
     """
     row = LOCK.first(db, {"uuid": uuid, "tenant_id": tenant_id, "item": item})
     if row is None:

@@ -69,7 +69,7 @@ class Settlement:
 def settle(db: Db, settlement: Settlement) -> bool:
     """Store an answer to the open position of a session whose row is locked. Raises KeyReused, with nothing stored.
 
-    False, with nothing stored, if the learner has met the item since the session was locked: then look and decide again.
+    False, with nothing stored, if the learner has met the item since the session was read: look and decide again.
     """
     values = _values(settlement)
     try:

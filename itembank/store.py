@@ -35,18 +35,29 @@ SQLModel.metadata.naming_convention = {
 
 
 class Db(Session):
-    """The database handle of one transaction; *session* is kept for a learner's sitting."""
+    """The database handle of one transaction; *session* is kept for a learner's sitting.
+
+    It makes itself a session only when objects are asked for: most answers come and go without one.
+    """
+
+    def __init__(self, connection: sa.Connection, **options: Any):
+        self.core = connection  # what the transaction runs on, for statements that need no objects
+        self._options = options
+
+    def __getattr__(self, name: str) -> Any:
+        """Asked for what a session has: become one. After that every attribute is there, or doesn't exist."""
+        if self.has_objects:
+            raise AttributeError(name)
+        super().__init__(self.core, **self._options)
+        return getattr(self, name)
 
     @property
-    def core(self) -> sa.Connection:
-        """The connection that the transaction runs on, for statements that need no objects."""
-        bind = self.get_bind()
-        assert isinstance(bind, sa.Connection)  # noqa: S101  # for the type checker: `transaction` always gives one
-        return bind
+    def has_objects(self) -> bool:
+        return "identity_map" in vars(self)
 
     @property
     def is_postgresql(self) -> bool:
-        return self.get_bind().dialect.name == "postgresql"
+        return self.core.dialect.name == "postgresql"
 
 
 class Cursor(psycopg.Cursor[Any]):
@@ -81,19 +92,25 @@ def open_engine(url: str, *, pool_size: int = POOL_SIZE) -> sa.Engine:
 def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[Db]:
     """One transaction: committed when the block ends, rolled back when it raises."""
     bind = engine if writes else engine.execution_options(writes=False)
-    with bind.begin() as connection, Db(connection, expire_on_commit=False) as db:
-        yield db
-        db.flush()
+    with bind.begin() as connection:
+        db = Db(connection, expire_on_commit=False)
+        try:
+            yield db
+            if db.has_objects:
+                db.flush()
+        finally:
+            if db.has_objects:
+                db.close()
 
 
 class Prepared:
     """A statement on the path between a click and its reply, which on PostgreSQL the driver itself runs.
 
-    SQLAlchemy compiles it once, types and all. What is left out is the execution that SQLAlchemy sets up anew each time:
-    it takes a server more time than all the statement's other costs together.
+    SQLAlchemy compiles it once, types and all. What is left out is what it sets up for each execution: contexts,
+    results, rows. That takes the process more time than sending the statement and reading the reply.
     """
 
-    def __init__(self, statement: sa.Executable):
+    def __init__(self, statement: sa.Select[*tuple[Any, ...]] | sa.Update):
         self._statement = statement
 
     def first(self, db: Db, values: Mapping[str, Any]) -> Any:
@@ -107,14 +124,17 @@ class Prepared:
         """How many rows it changed."""
         if not db.is_postgresql:
             return db.core.execute(self._statement, values).rowcount
-        return self._run(db.core, values).rowcount
+        changed: int = self._run(db.core, values).rowcount
+        return changed
 
-    def _run(self, connection: sa.Connection, values: Mapping[str, Any]) -> psycopg.Cursor[Any]:
+    def _run(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
         plan = self._plan
-        parameters = plan.constants | values
+        parameters = {**plan.constants, **values}
         for name, dump in plan.dumps:
             parameters[name] = dump(parameters[name])
-        cursor = connection.connection.cursor()
+        cursor: Any = connection.connection.cursor()
+        for listen in connection.dispatch.before_cursor_execute:
+            listen(connection, cursor, plan.text, parameters, None, False)
         try:
             cursor.execute(plan.text, parameters)
         except psycopg.Error as error:
@@ -136,15 +156,15 @@ class _Plan:
     row: Callable[[Sequence[Any]], Any]
 
     @classmethod
-    def of(cls, statement: sa.Executable) -> "_Plan":
-        dialect = psycopg_dialect.PGDialect_psycopg()
+    def of(cls, statement: sa.Select[*tuple[Any, ...]] | sa.Update) -> "_Plan":
+        dialect: sa.Dialect = psycopg_dialect.dialect()  # type: ignore[no-untyped-call]
         compiled = statement.compile(dialect=dialect)
         binds = compiled.binds
         dumps = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
         columns = list(statement.selected_columns) if isinstance(statement, sa.Select) else []
         loads = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
         needed = [(place, load) for place, load in enumerate(loads) if load is not None]
-        fields = namedtuple("Row", [column.key for column in columns])
+        fields: Any = namedtuple("Row", [column.key or "" for column in columns])  # type: ignore[misc]  # made at run time
 
         def row(fetched: Sequence[Any]) -> Any:
             values = list(fetched)

@@ -6,12 +6,14 @@ what it answers with (`@blp.problems`, `@blp.if_match`, `@blp.if_none_match`), `
 
 import re
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
+import flask
 import flask_smorest
 
 from api.operations import NOTE, View, note
-from api.schemas.parsing import Parser
+from api.schemas.parsing import Parser, read_body
 
 PARAMETERS: dict[str, str] = {
     "exam": "slug of the exam",
@@ -46,7 +48,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def arguments(self, schema: Any, **options: Any) -> Callable[[View], View]:
-        """As flask-smorest's, with the schema made once and not for each request."""
+        """As flask-smorest's, with the schema made once and not for each request, and a body read without detours."""
         schema = schema() if isinstance(schema, type) else schema
         decorate = super().arguments(schema, **options)
         location = options.get("location", "json")
@@ -54,6 +56,13 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         def decorator(view: View) -> View:
             decorated = decorate(view)
             decorated._apidoc["arguments"].pop("responses", None)  # ours are in the note
+            if location == "json":
+
+                @wraps(decorated)
+                def reading(*args: Any, **kwargs: Any) -> Any:
+                    return view(read_body(flask.request, schema), *args, **kwargs)
+
+                decorated = reading
             return note(decorated, **{f"reads_{location}": True})
 
         return decorator

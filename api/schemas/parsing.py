@@ -5,7 +5,6 @@ from typing import Any, NoReturn
 
 import flask
 import marshmallow as ma
-from webargs.core import missing
 from webargs.flaskparser import FlaskParser
 
 from api.errors import Fault, InvalidBody, InvalidParameters, MalformedBody, UnsupportedMediaType, pointers
@@ -19,12 +18,7 @@ class Parser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {}  # noqa: RUF012
 
     def load_json(self, req: flask.Request, schema: ma.Schema) -> Any:
-        body = req.get_data(cache=True)
-        if not body:
-            return missing
-        if req.mimetype != JSON:
-            raise UnsupportedMediaType(req.mimetype)
-        return parse_json(body)
+        return _json(req)
 
     def handle_error(self, error: ma.ValidationError, req: flask.Request, schema: ma.Schema, **_: Any) -> NoReturn:
         [(location, messages)] = dict(error.messages).items()  # type: ignore[arg-type]  # webargs puts the location first
@@ -35,6 +29,24 @@ class Parser(FlaskParser):
             Fault(fault.detail, parameter=name, code=fault.code)
             for name, fault in zip(faults, pointers(messages), strict=True)
         ) from error
+
+
+def read_body(request: flask.Request, schema: ma.Schema) -> Any:
+    """What the schema makes of a JSON body."""
+    try:
+        return schema.load(_json(request))
+    except ma.ValidationError as error:
+        raise InvalidBody(pointers(error.messages)) from error
+
+
+def _json(request: flask.Request) -> Any:
+    """The body's JSON; no body at all counts as an empty object."""
+    body = request.get_data(cache=True)
+    if not body:
+        return {}
+    if request.mimetype != JSON:
+        raise UnsupportedMediaType(request.mimetype)
+    return parse_json(body)
 
 
 def parse_json(body: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""The product as it runs in production: `nextitem serve` in processes of its own, and clients that talk to it over TCP."""
+"""The product as it runs in production, `nextitem serve` in processes of its own, and clients that talk to it."""
 
 import os
 import re

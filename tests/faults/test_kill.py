@@ -26,7 +26,7 @@ KILLED_AFTER = (40, 120)  # acknowledged answers
 
 @dataclass
 class Acknowledged:
-    """Replies that reached a client, by (session, position), with what was answered; shared by the learners' threads."""
+    """Answers and replies that reached a client, by (session, position); shared by the learners' threads."""
 
     replies: dict[tuple[str, int], tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
     retries: int = 0

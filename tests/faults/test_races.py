@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -44,11 +45,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 def answer_both(remotes: Sequence[Remote], session: str, bodies: Sequence[dict[str, Any]]) -> list[httpx.Response]:
-    calls = [
-        lambda remote=remote, body=body: remote.answer(session, body)
-        for remote, body in zip(remotes, bodies, strict=False)
-    ]
-    return at_once(calls)
+    return at_once([partial(remote.answer, session, body) for remote, body in zip(remotes, bodies, strict=False)])
 
 
 def stored(bank: Bank, session: str) -> list[tuple[int, list[str]]]:
@@ -96,11 +93,8 @@ def test_an_item_answered_in_two_sessions_at_once_is_new_in_one_of_them(bank: Ba
     for round_ in range(ROUNDS):
         sessions = [remote.start(f"parallel-{round_}", seed=round_) for remote in remotes[:2]]
         assert sessions[0]["next"] == sessions[1]["next"]
-        calls = [
-            lambda remote=remote, session=session: remote.answer(session["id"], given(session["next"]))
-            for remote, session in zip(remotes, sessions, strict=False)
-        ]
-        replies = at_once(calls)
+        pairs = zip(remotes, sessions, strict=False)
+        replies = at_once([partial(remote.answer, s["id"], given(s["next"])) for remote, s in pairs])
         assert [reply.status_code for reply in replies] == [200, 200], [reply.text for reply in replies]
         with transaction(bank.engine, writes=False) as db:
             learner = db.exec(select(Learner).where(Learner.external_id == f"parallel-{round_}")).one()
@@ -114,8 +108,8 @@ def test_an_item_answered_in_two_sessions_at_once_is_new_in_one_of_them(bank: Ba
 
 def test_a_new_learner_who_starts_twice_at_once_is_one_learner(bank: Bank, remotes: list[Remote]) -> None:
     for round_ in range(ROUNDS):
-        calls = [lambda remote=remote: remote.start(f"new-{round_}")["learner"] for remote in remotes]
-        assert at_once(calls) == [f"new-{round_}"] * len(remotes)
+        calls = [partial(remote.start, f"new-{round_}") for remote in remotes]
+        assert [session["learner"] for session in at_once(calls)] == [f"new-{round_}"] * len(remotes)
         with transaction(bank.engine, writes=False) as db:
             query = sa.select(sa.func.count()).where(Learner.external_id == f"new-{round_}")
             assert db.scalar(query) == 1
@@ -127,11 +121,7 @@ def test_the_first_sessions_on_a_changed_bank_make_one_pool_and_one_release(bank
             exam = db.exec(select(Exam)).one()
             make_item(db, exam, f"late-{round_}", now=datetime.now(UTC))
         before = made(bank)
-        calls = [
-            lambda remote=remote, number=number: remote.start(f"first-{round_}-{number}")
-            for number, remote in enumerate(remotes)
-        ]
-        at_once(calls)
+        at_once([partial(remote.start, f"first-{round_}-{number}") for number, remote in enumerate(remotes)])
         assert made(bank) == (before[0] + 1, before[1] + 1)
 
 
