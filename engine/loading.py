@@ -1,8 +1,8 @@
 """From tables to what delivery works with: pools as arrays, items as they are shown. Both are cached per process.
 
-Pools and versions never change once written, and suspensions are kept under the revision they belong to, which comes with
-the session's own row, so no process serves an outdated bank. Only what a rendered item borrows (a misconception's words,
-links to articles) can be edited; it is rendered anew after a while.
+Pools and versions never change once written, and suspensions are kept under the revision they belong to, which comes
+with the session's own row, so no process serves an outdated bank. Only what a rendered item borrows (a misconception's
+words, links to articles) can be edited; it is rendered anew after a while.
 """
 
 import math

@@ -5,14 +5,8 @@ from typing import Any
 from marshmallow import fields, validate
 
 from api.schemas.base import Moment, Reply, format_moment
-from api.schemas.sessions import (
-    AbilitySchema,
-    ObjectiveCountSchema,
-    ScaledScoreSchema,
-    ability_json,
-    objective_count_json,
-    scaled_score_json,
-)
+from api.schemas.session_json import ability_json, objective_count_json, scaled_score_json
+from api.schemas.sessions import AbilitySchema, ObjectiveCountSchema, ScaledScoreSchema
 from engine.reports import LearnerReport
 from itembank.models import Learner, Response, Score, Session
 

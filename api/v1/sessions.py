@@ -15,6 +15,7 @@ from api.auth.guard import requires
 from api.context import creates, reads, writes
 from api.schemas.blueprint import Blueprint
 from api.schemas.paging import PageQuery, page, page_of, place
+from api.schemas.session_json import report_json, served_json, session_json, step_json, traced_json
 from api.schemas.sessions import (
     ITEM_EXAMPLE,
     LARGEST_SEED,
@@ -27,11 +28,6 @@ from api.schemas.sessions import (
     StepSchema,
     TokenSchema,
     TracedResponseSchema,
-    report_json,
-    served_json,
-    session_json,
-    step_json,
-    traced_json,
 )
 from engine import delivery, reports, tracing
 from engine.delivery import Given

@@ -7,7 +7,7 @@ from itembank.models._columns import UUID, datetime, moment, primary_key, prose,
 
 
 class Exam(SQLModel, table=True):
-    """`bank_revision` grows with every change that could alter what is served; a pool says which one it was made from."""
+    """`bank_revision` grows with every change that could alter what is served; a pool says which it was made from."""
 
     __table_args__ = (
         sa.UniqueConstraint("tenant_id", "slug"),
