@@ -41,7 +41,7 @@ def create_app(
     app.json = Json(app)
     app.ensure_sync = _as_it_is  # type: ignore[method-assign, assignment]  # no view is a coroutine
     app.url_map.merge_slashes = False
-    app.url_map.converters |= {"default": Segment, "string": Segment}
+    app.url_map.converters |= {"default": Segment, "string": Segment, "external": External}
     clock = clock or _utc_now
     engine = engine if engine is not None else open_engine(config.database_url, pool_size=config.threads)
     app.extensions |= {
@@ -76,6 +76,13 @@ class Segment(UnicodeConverter):
     def __init__(self, map: Map):
         super().__init__(map, maxlength=200)
         self.regex = type(self).regex
+
+
+class External(Segment):
+    """An id that the caller chose, slashes and all."""
+
+    regex = r"[^\x00-\x1f\x7f]{1,200}"
+    part_isolating = False
 
 
 class Json(JSONProvider):

@@ -139,9 +139,7 @@ def _once(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], key: str) -
     """The record is written first, so that it decides who of two is first; it is kept only if the view succeeds."""
     who, handle, time = caller(), db(), now()
     _sweep(handle, time)
-    claim = clients.claim_key(
-        handle, who.client_id, _scoped(key, who), _fingerprint(), now=time, since=time - KEYS_KEPT
-    )
+    claim = clients.claim_key(handle, who.client_id, key, _fingerprint(), now=time, since=time - KEYS_KEPT)
     if claim.reply is not None:
         reply = Response(claim.reply.body, claim.reply.status, dict(claim.reply.headers))
         reply.headers[REPLAYED] = "true"
@@ -154,13 +152,6 @@ def _once(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], key: str) -
     else:
         clients.release_claim(handle, claim)
     return response
-
-
-def _scoped(key: str, who: Caller) -> str:
-    """Learners share their client's row, but not its keys."""
-    if who.session_uuid is None:
-        return key
-    return hashlib.sha256(f"{who.session_uuid} {key}".encode()).hexdigest()
 
 
 def _fingerprint() -> str:

@@ -353,6 +353,8 @@ def _diagnose_http(error: HTTPException) -> Occurrence:
     status = error.code or 500
     problem = HTTP_PROBLEMS.get(status) or Problem(status, "", HTTPStatus(status).phrase, "")
     headers = {name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}}
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        headers["Connection"] = "close"  # the rest of the body is still coming
     return Occurrence(problem, error.description or problem.title, headers=headers)
 
 

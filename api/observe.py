@@ -10,6 +10,7 @@ from structlog.typing import FilteringBoundLogger
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 NO_ROUTE = "none"  # requests that match no route share one label, or a scanner could fill the memory
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})  # and so do all other methods
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 
 
@@ -38,7 +39,7 @@ class Metrics:
         )
 
     def observe(self, route: str | None, method: str, status: int, seconds: float) -> None:
-        self._seconds.labels(route or NO_ROUTE, method, str(status)).observe(seconds)
+        self._seconds.labels(route or NO_ROUTE, method if method in METHODS else "OTHER", str(status)).observe(seconds)
 
     def count_fault(self) -> None:
         self._faults.inc()

@@ -53,20 +53,17 @@ WORDS = [
 
 
 def make_bank(engine: sa.Engine, items: int, *, seed: int = 20261130) -> str:
-    """Fill a migrated database with one exam of so many operational items; returns an API key with every scope."""
+    """Fill a migrated database with one exam of so many made-up items; returns an API key with every scope."""
+    return import_bank(engine, made_up_bundle(items, np.random.default_rng([seed, items])))
+
+
+def import_bank(engine: sa.Engine, bundle: Bundle) -> str:
+    """Import an exam, its items operational, for a new tenant; returns an API key with every scope."""
     now, key = datetime.now(UTC), keys.mint()
     with transaction(engine, writes=True) as db:
         tenant = clients.create_tenant(db, "benchmark", now=now)
-        clients.create_client(
-            db,
-            tenant.id,
-            name="benchmark",
-            prefix=key.prefix,
-            secret_hash=keys.digest(key.secret),
-            scopes=scopes.SCOPES,
-            now=now,
-        )
-        bundle = made_up_bundle(items, np.random.default_rng([seed, items]))
+        secret = {"prefix": key.prefix, "secret_hash": keys.digest(key.secret)}
+        clients.create_client(db, tenant.id, name="benchmark", scopes=scopes.SCOPES, now=now, **secret)
         importing.apply(db, importing.plan(db, tenant.id, bundle, stage=Stage.OPERATIONAL), actor="benchmark", now=now)
     return str(key)
 

@@ -1,4 +1,4 @@
-"""Servers to measure against, each a process of its own: a PostgreSQL, and gunicorn with one application."""
+"""Servers in processes of their own: a PostgreSQL, the product, and gunicorn with another application."""
 
 import http.client
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from api.cli.serving import KEEP_ALIVE_S, TIMEOUT_S
 from api.migrating import upgrade
 
 ROOT = Path(__file__).parent.parent
@@ -55,20 +56,40 @@ def _postgres() -> Iterator[str]:
 
 
 @contextmanager
-def gunicorn(app: str, *, workers: int, threads: int, environ: Mapping[str, str]) -> Iterator[int]:
-    """The port at which gunicorn serves `module:factory()` until the block ends."""
+def nextitem(url: str, *, workers: int, threads: int, environ: Mapping[str, str]) -> Iterator[int]:
+    """The port at which `nextitem serve` serves the database until the block ends."""
     port = free_port()
-    command = [
-        *(sys.executable, "-m", "gunicorn", app, "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"),
-        *("--workers", str(workers), "--threads", str(threads), "--keep-alive", "75", "--log-level", "warning"),
-    ]
+    start = "import sys; from api.cli import main; main(sys.argv[1:])"
+    size = ["--workers", str(workers), "--threads", str(threads)]
+    with _running(
+        [*("-c", start, "serve", "--host", "127.0.0.1", "--port", str(port)), *size],
+        {"NEXTITEM_DATABASE_URL": url, "NEXTITEM_LOG_LEVEL": "warning", **environ},
+        port,
+    ):
+        yield port
+
+
+@contextmanager
+def gunicorn(app: str, *, workers: int, threads: int, environ: Mapping[str, str]) -> Iterator[int]:
+    """The port at which gunicorn, set up as `nextitem serve` does, serves `module:factory()` until the block ends."""
+    port = free_port()
+    size = ["--workers", str(workers), "--threads", str(threads), "--worker-class", "gthread"]
+    how = ["--keep-alive", str(KEEP_ALIVE_S), "--timeout", str(TIMEOUT_S), "--log-level", "warning"]
+    with _running(["-m", "gunicorn", app, "--bind", f"127.0.0.1:{port}", *size, *how], environ, port):
+        yield port
+
+
+@contextmanager
+def _running(arguments: list[str], environ: Mapping[str, str], port: int) -> Iterator[None]:
+    """A Python process that serves at the port until the block ends."""
+    command = [sys.executable, *arguments]
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environ})
     try:
         await_live(port, process)
-        yield port
+        yield
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(60)
 
 
 def free_port() -> int:

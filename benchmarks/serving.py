@@ -4,10 +4,11 @@
   chosen and stored with its trace, in a bank of 500 items
 - bare: a Flask + psycopg view that does one SELECT, one INSERT, one UPDATE and a commit, and nothing else
 
-Both run behind the same gunicorn, on the same database server, driven by the same client in rounds that alternate, so
-that what else the machine does hits both. Server, database and client share the processors. The ratio is the median
-over pairs of neighbouring rounds. Statements are counted in a process of our own, over one sitting.
-Run: python -m benchmarks.serving [--json] [--rounds 6] [--seconds 5]
+Both run behind gunicorn with the same settings (`nextitem serve` for ours), on the same database server, driven by the
+same client in rounds that alternate, so that what else the machine does hits both. Server, database and client share
+the processors. The ratio is the median over pairs of neighbouring rounds. The first rounds, until every process has
+rendered the items, don't count. Statements are counted in a process of our own, over one sitting.
+Run: python -m benchmarks.serving [--json] [--rounds 15] [--seconds 2] [--warm-up 15]
 """
 
 import argparse
@@ -15,6 +16,7 @@ import json
 import os
 import random
 import statistics
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -32,7 +34,7 @@ from benchmarks import _bare
 from benchmarks._bank import EXAM, make_bank
 from benchmarks._common import emit, print_table
 from benchmarks._load import drive, post
-from benchmarks._servers import gunicorn, new_database
+from benchmarks._servers import gunicorn, new_database, nextitem
 from itembank.store import open_engine
 
 LEARNERS = 16
@@ -90,34 +92,36 @@ class Bare:
         return self._request
 
 
-def rounds(url: str, key: str, count: int, seconds: float) -> Iterator[dict[str, list[float]]]:
-    """The times of all calls of each round, ours and bare, after one round to warm up."""
+def rounds(url: str, key: str, options: argparse.Namespace) -> Iterator[dict[str, list[float]]]:
+    """The times of all calls of each round, ours and bare."""
     environ = {
-        "NEXTITEM_DATABASE_URL": url,
         "NEXTITEM_SECRET_KEY": SECRET_KEY,
         "NEXTITEM_RATE_LIMIT": UNLIMITED,
         "NEXTITEM_LEARNER_RATE_LIMIT": UNLIMITED,
-        "NEXTITEM_LOG_LEVEL": "warning",
-        "NEXTITEM_THREADS": str(THREADS),
         "BENCHMARK_DATABASE_URL": url,
     }
     settings: Any = {"workers": WORKERS, "threads": THREADS, "environ": environ}
     rng = random.Random(ITEMS)
     with (
-        gunicorn("benchmarks._ours:app()", **settings) as ours,
+        nextitem(url, **settings) as ours,
         gunicorn("benchmarks._bare:app()", **settings) as bare,
         psycopg.connect(url, autocommit=True) as connection,
     ):
         connection.execute(_bare.TABLES)
-        for number in range(count + 1):
+
+        def one_round(seconds: float) -> dict[str, list[float]]:
             practising = [Practising(ours, key, rng) for _ in range(LEARNERS)]
             floor = [Bare(connection) for _ in range(LEARNERS)]
-            times = {
+            return {
                 "nextitem": drive(ours, practising, seconds=seconds),
                 "bare": drive(bare, floor, seconds=seconds),
             }
-            if number:
-                yield times
+
+        end = time.monotonic() + 2 * options.warm_up
+        while time.monotonic() < end:
+            one_round(options.seconds)
+        for _ in range(options.rounds):
+            yield one_round(options.seconds)
 
 
 def statements_per_answer(url: str, key: str) -> float:
@@ -168,15 +172,16 @@ def summary(name: str, times: list[list[float]], seconds: float) -> dict[str, ob
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="end with a line of JSON")
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of a round of one of the two")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=2.0, help="length of a round of one of the two")
+    parser.add_argument("--warm-up", type=float, default=15.0, help="seconds for each of the two before it counts")
     options = parser.parse_args()
     with new_database() as url:
         engine = open_engine(url)
         key = make_bank(engine, ITEMS)
         engine.dispose()
         statements = statements_per_answer(url, key)
-        measured = list(rounds(url, key, options.rounds, options.seconds))
+        measured = list(rounds(url, key, options))
     ratios = [len(times["nextitem"]) / len(times["bare"]) for times in measured]
     rows = [summary(name, [times[name] for times in measured], options.seconds) for name in ("nextitem", "bare")]
     print(f"{LEARNERS} learners, {WORKERS} workers of {THREADS} threads, {datetime.now(UTC):%Y-%m-%d}\n")

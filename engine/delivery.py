@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from engine import loading
 from engine.errors import NothingToServe, PositionConflict, SessionFinished
-from engine.irt import NODES, estimate, log_likelihood, normal_log_prior
+from engine.irt import NODES, Ability, estimate, log_likelihood, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
 from engine.pool import Pool
 from engine.presenting import Presented
@@ -219,7 +219,7 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     scored = scoring.score(given.selected, item.keys)
     immediate = policy.feedback is Feedback.immediate
     exposure = exposure_class(session.met_answers, session.met_reveals)
-    off = loading.suspended(db, session.exam_id, session.bank_revision)
+    off = loading.withdrawn(db, session.exam_id, session.bank_revision)
     moves = exposure is ExposureClass.CLEAN_FIRST and item.item_version_id not in off
     before = np.frombuffer(session.log_posterior)
     after = before
@@ -228,25 +228,27 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         evidence = log_likelihood(scored.correct, *pool.parameters(pool.index_of_version[item.item_version_id]))
         after = before + evidence
         learned = (np.frombuffer(session.learner_log_likelihood) + evidence).tobytes()
-    ability = estimate(after)
+    following = _next(
+        db,
+        pool,
+        policy,
+        after,
+        exam_id=session.exam_id,
+        bank_revision=session.bank_revision,
+        administered=session.administered,
+        objectives=session.objectives,
+        excluded=unpack(session.excluded, pool),
+        resting=unpack(session.resting, pool),
+        seed=session.seed,
+        now=now,
+    )
+    # Choosing estimates the ability; estimating it first would only save the choice after a sitting's last answer.
+    ability = estimate(after) if following is None else Ability(following["theta"], following["standard_error"])
     stop = stop_reason(policy, administered=served.position, standard_error=ability.standard_error)
-    following = None
-    if stop is None:
-        following = _next(
-            db,
-            pool,
-            policy,
-            after,
-            exam_id=session.exam_id,
-            bank_revision=session.bank_revision,
-            administered=session.administered,
-            objectives=session.objectives,
-            excluded=unpack(session.excluded, pool),
-            resting=unpack(session.resting, pool),
-            seed=session.seed,
-            now=now,
-        )
-        stop = StopReason.pool_exhausted if following is None else None
+    if stop is not None:
+        following = None
+    elif following is None:
+        stop = StopReason.pool_exhausted
     reason = None if stop is None else stop.value
     settlement = Settlement(
         session_id=session.id,
@@ -375,7 +377,7 @@ def _next(
     now: datetime,
 ) -> dict[str, Any] | None:
     """The trace of the next choice, with the order of its options, or None when nothing is left to serve."""
-    off = loading.suspended(db, exam_id, bank_revision)
+    off = loading.withdrawn(db, exam_id, bank_revision)
     trace = decide(
         pool,
         policy,

@@ -8,7 +8,7 @@ words, links to articles) can be edited; it is rendered anew after a while.
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -22,7 +22,7 @@ from engine.irt import DEFAULT_DISCRIMINATION, difficulty_from_rating, guessing
 from engine.pool import Pool
 from engine.presenting import Presented, present
 from itembank import calibrations, catalog
-from itembank.content import ItemKind
+from itembank.content import ItemKind, ParameterOrigin
 from itembank.errors import Conflict
 from itembank.models import Exam, ParameterRelease
 from itembank.store import Db
@@ -30,7 +30,7 @@ from itembank.store import Db
 POOLS_KEPT = 8  # a pool of 10,000 items takes about 4 MB; a process rarely serves more than a few exams at once
 ITEMS_KEPT = 2_000  # rendered items, some 10 kB each
 ITEMS_KEPT_FOR_S = 300.0  # how long an edited misconception may be shown as it was
-SUSPENSIONS_KEPT = 64  # sets of ids, one per exam and revision
+WITHDRAWALS_KEPT = 64  # sets of ids, one per exam and revision
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -71,7 +71,7 @@ class Cache:
 
     pools: Recent[int, Pool] = field(default_factory=lambda: Recent(POOLS_KEPT))
     items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT, seconds=ITEMS_KEPT_FOR_S))
-    suspended: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(SUSPENSIONS_KEPT))
+    withdrawn: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(WITHDRAWALS_KEPT))
 
 
 _caches: WeakKeyDictionary[object, Cache] = WeakKeyDictionary()
@@ -126,9 +126,9 @@ def items(db: Db, item_version_ids: Iterable[int]) -> dict[int, Presented]:
     return found
 
 
-def suspended(db: Db, exam_id: int, bank_revision: int) -> frozenset[int]:
+def withdrawn(db: Db, exam_id: int, bank_revision: int) -> frozenset[int]:
     """Version ids that may not be served, as of a bank revision read in the same transaction."""
-    return cache(db).suspended.get((exam_id, bank_revision), lambda: calibrations.suspended(db, exam_id))
+    return cache(db).withdrawn.get((exam_id, bank_revision), lambda: calibrations.withdrawn(db, exam_id))
 
 
 def _make_pool(db: Db, exam: Exam, actor: str, now: datetime) -> Any:
@@ -140,26 +140,31 @@ def _make_pool(db: Db, exam: Exam, actor: str, now: datetime) -> Any:
 
 
 def _release_for_all(db: Db, exam: Exam, actor: str, now: datetime) -> ParameterRelease:
-    """The release in force if it covers every operational item, else a new one that adds priors for those it lacks."""
+    """The release in force if it says of every operational item what it should, else a new one.
+
+    Calibrated parameters are carried over. Priors depend on the ratings of all and on the cut score, so they are made
+    anew together; otherwise two halves of a release would be on different scales.
+    """
     active = calibrations.find_active_release(db, exam.id)
-    known = set() if active is None else calibrations.parameters_of(db, active.id)
+    known = {} if active is None else calibrations.parameters_of(db, active.id)
     rows = db.execute(calibrations.operational(exam.id)).all()
-    new = [row for row in rows if row.id not in known]
-    if active is not None and not new:
+    calibrated = {version for version, (origin, _) in known.items() if origin is ParameterOrigin.CALIBRATED}
+    priors = [prior for prior in _priors(rows, exam) if prior[0] not in calibrated]
+    if active is not None and all(known.get(version, (None, None))[1] == b for version, _, b, _ in priors):
         return active
     return calibrations.add_release(
         db,
         exam.id,
         carried_from=None if active is None else active.id,
-        priors=list(_priors(new, exam)),
-        note=f"priors from ratings for {len(new)} items",
+        priors=priors,
+        note=f"priors from ratings for {len(priors)} items",
         actor=actor,
         now=now,
     )
 
 
-def _priors(rows: Iterable[Any], exam: Exam) -> Iterable[tuple[int, float, float, float]]:
-    """(version id, a, b, c): b from the rating; without one, the mean of the rated, or of the exam's learners."""
+def _priors(rows: Sequence[Any], exam: Exam) -> list[tuple[int, float, float, float]]:
+    """(version id, a, b, c): b from the rating; without one the mean of all rated items, or of the exam's learners."""
     a = DEFAULT_DISCRIMINATION
     rated: dict[int, float] = {}
     chance = {row.id: guessing(row.options) if row.kind is ItemKind.SINGLE_CHOICE else 0.0 for row in rows}

@@ -63,13 +63,12 @@ def operational(exam_id: int) -> sa.Select[*tuple[Any, ...]]:
     )
 
 
-def parameters_of(db: Db, release_id: int) -> set[int]:
-    """The version ids that a release has parameters for."""
-    return set(
-        db.execute(
-            sa.select(col(ItemParameter.item_version_id)).where(col(ItemParameter.release_id) == release_id)
-        ).scalars()
+def parameters_of(db: Db, release_id: int) -> dict[int, tuple[ParameterOrigin, float]]:
+    """Where the parameters of a release come from, and its difficulties, by version id."""
+    query = sa.select(col(ItemParameter.item_version_id), col(ItemParameter.origin), col(ItemParameter.b)).where(
+        col(ItemParameter.release_id) == release_id
     )
+    return {version: (origin, b) for version, origin, b in db.execute(query)}
 
 
 def add_release(
@@ -82,7 +81,7 @@ def add_release(
     actor: str,
     now: datetime,
 ) -> ParameterRelease:
-    """A new release, put in force at once: what `carried_from` has, and prior (version id, a, b, c) for the rest."""
+    """A new release, in force at once: what is calibrated in `carried_from`, and priors as (version id, a, b, c)."""
     last = db.execute(
         sa.select(sa.func.max(col(ParameterRelease.number))).where(col(ParameterRelease.exam_id) == exam_id)
     ).scalar()
@@ -92,7 +91,7 @@ def add_release(
     if carried_from is not None:
         columns = ("item_version_id", "origin", "a", "b", "c", "d")
         carried = sa.select(sa.literal(release.id), *(getattr(ItemParameter, name) for name in columns)).where(
-            col(ItemParameter.release_id) == carried_from
+            col(ItemParameter.release_id) == carried_from, col(ItemParameter.origin) == ParameterOrigin.CALIBRATED
         )
         db.execute(sa.insert(ItemParameter).from_select(["release_id", *columns], carried))
     rows = [
@@ -121,7 +120,7 @@ def add_pool(db: Db, exam: Exam, *, release_id: int, blueprint_id: int, now: dat
         bank_revision=exam.bank_revision,
         release_id=release_id,
         blueprint_id=blueprint_id,
-        enemies=[[low, high] for low, high in db.execute(_enemies(exam.id))],
+        enemies=_enemies(db, exam.id),
         created_at=now,
     )
     db.add(pool)
@@ -160,23 +159,26 @@ def leaf_objectives(db: Db, blueprint_id: int) -> Sequence[sa.Row[int, str, floa
     return db.execute(query).all()
 
 
-def _enemies(exam_id: int) -> sa.Select[int, int]:
-    """Version ids of enemy items, both of them operational."""
-    one, other = sa.orm.aliased(ItemVersion), sa.orm.aliased(ItemVersion)
-    return (
-        sa.select(col(one.id), col(other.id))
-        .select_from(ItemRelation)
-        .join(one, col(one.item_id) == col(ItemRelation.item_id))
-        .join(other, col(other.item_id) == col(ItemRelation.other_item_id))
-        .join(Item, col(Item.id) == col(ItemRelation.item_id))
-        .where(
-            col(Item.exam_id) == exam_id,
-            col(ItemRelation.kind) == RelationKind.ENEMY,
-            col(one.stage) == Stage.OPERATIONAL,
-            col(other.stage) == Stage.OPERATIONAL,
+def _enemies(db: Db, exam_id: int) -> list[list[int]]:
+    """Pairs of version ids of enemy items, both of them operational.
+
+    Two statements: joined in one, SQLite goes through all pairs of operational versions, a minute for 10,000 items.
+    """
+    in_exam = sa.select(col(Item.id)).where(col(Item.exam_id) == exam_id)
+    pairs = db.execute(
+        sa.select(col(ItemRelation.item_id), col(ItemRelation.other_item_id)).where(
+            col(ItemRelation.item_id).in_(in_exam), col(ItemRelation.kind) == RelationKind.ENEMY
         )
-        .order_by(col(one.id), col(other.id))
+    ).all()
+    if not pairs:
+        return []
+    versions = db.execute(
+        sa.select(col(ItemVersion.item_id), col(ItemVersion.id)).where(
+            col(ItemVersion.item_id).in_(in_exam), col(ItemVersion.stage) == Stage.OPERATIONAL
+        )
     )
+    live = dict(versions.all())
+    return sorted([live[one], live[other]] for one, other in pairs if one in live and other in live)
 
 
 def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
@@ -201,12 +203,12 @@ def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
     return db.execute(query).all()
 
 
-def suspended(db: Db, exam_id: int) -> frozenset[int]:
-    """Version ids of an exam that must not be served for now."""
+def withdrawn(db: Db, exam_id: int) -> frozenset[int]:
+    """Version ids of an exam that were suspended and never resumed: not to be served, nor to count, in any session."""
     query = (
         sa.select(col(ItemVersion.id))
         .join(Item, col(Item.id) == col(ItemVersion.item_id))
-        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage) == Stage.SUSPENDED)
+        .where(col(Item.exam_id) == exam_id, col(ItemVersion.withdrawn_at).is_not(None))
     )
     return frozenset(db.execute(query).scalars())
 

@@ -6,7 +6,6 @@ What takes `db` runs a bounded number of statements, however many rows it is ask
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -85,10 +84,9 @@ def exam_content(exam: Exam, blueprint: tuple[ObjectiveContent, ...] = ()) -> Ex
     )
 
 
-def grow_bank_revision(db: Db, exam_id: int, now: datetime) -> None:
+def grow_bank_revision(db: Db, exam_id: int) -> None:
     """Say that what is served may have changed, so that the next session looks for a new pool."""
-    changes = {Exam.bank_revision: col(Exam.bank_revision) + 1, Exam.updated_at: now}
-    db.execute(sa.update(Exam).where(col(Exam.id) == exam_id).values(changes))
+    db.execute(sa.update(Exam).where(col(Exam.id) == exam_id).values(bank_revision=col(Exam.bank_revision) + 1))
 
 
 def find_blueprint(db: Db, exam_id: int) -> Blueprint | None:
@@ -271,14 +269,11 @@ def versions(item_id: int, *, before: int | None = None) -> SelectOfScalar[ItemV
 
 
 def live_number() -> sa.ScalarSelect[int | None]:
-    """The number of the served version of the `Item` in the enclosing query: operational, else pretest."""
+    """The number of the served version of the `Item` in the enclosing query."""
     version = aliased(ItemVersion)
-    rank = sa.case((col(version.stage) == Stage.OPERATIONAL, 0), else_=1)
     return (
-        sa.select(col(version.number))
-        .where(col(version.item_id) == col(Item.id), col(version.stage).in_((Stage.OPERATIONAL, Stage.PRETEST)))
-        .order_by(rank, col(version.number).desc())
-        .limit(1)
+        sa.select(sa.func.max(col(version.number)))
+        .where(col(version.item_id) == col(Item.id), col(version.stage) == Stage.OPERATIONAL)
         .correlate(Item)
         .scalar_subquery()
     )

@@ -118,6 +118,7 @@ def _response_rows(db: Db, export: Export) -> Iterator[Sequence[Any]]:
         for row in batch:
             places = options[row.item_version_id]
             yield (
+                str(row.response),
                 str(row.learner),
                 str(row.session),
                 row.mode,
@@ -145,6 +146,7 @@ def _response_rows(db: Db, export: Export) -> Iterator[Sequence[Any]]:
 
 
 RESPONSE_COLUMNS = (
+    Column("response", "id of the answer"),
     Column("learner", "pseudonym of the learner; the id the tenant gave is not in here"),
     Column("session", "id of the session"),
     Column("mode", "what the session was for, such as practice or adaptive_test"),
@@ -181,6 +183,7 @@ def _responses(export: Export) -> sa.Select[*tuple[Any, ...]]:
             col(Response.trace)["criterion"].as_string().label("criterion"),
             col(Score.correct),
             col(Score.score),
+            col(Response.uuid).label("response"),
             col(Learner.uuid).label("learner"),
             col(Session.uuid).label("session"),
             col(Session.mode),

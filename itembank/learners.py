@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlmodel import col, select
 
+from itembank.content import SessionStatus
 from itembank.errors import NotFound
 from itembank.models import Exam, IdempotencyRecord, Learner, LearnerItem, LearnerState, Response, Session
 from itembank.store import Db, insert_for, uuid7
+
+ERASED = "erased"  # why a session of an erased learner ended
 
 
 class Kept(NamedTuple):
@@ -93,12 +96,15 @@ def sessions_with_exam(db: Db, learner_id: int) -> Sequence[sa.Row[Session, str]
 
 
 def erase(db: Db, learner: Learner, now: datetime) -> Kept:
-    """Cut the tie between a learner's answers and the id that the tenant knows, in stored replies too."""
+    """Cut the tie between a learner's answers and the id that the tenant knows, in stored replies too; end sessions."""
     db.execute(sa.delete(IdempotencyRecord).where(col(IdempotencyRecord.learner_id) == learner.id))
+    ended = {"status": SessionStatus.FINISHED, "stop_reason": ERASED, "finished_at": now, "updated_at": now}
+    mine = (col(Session.learner_id) == learner.id, col(Session.status) == SessionStatus.IN_PROGRESS)
+    db.execute(sa.update(Session).where(*mine).values(ended), execution_options={"synchronize_session": False})
     learner.external_id, learner.erased_at = None, now
     db.add(learner)
     db.flush()
-    mine = sa.select(col(Session.id)).where(col(Session.learner_id) == learner.id)
-    sessions = db.scalar(sa.select(sa.func.count()).select_from(mine.subquery()))
-    answers = db.scalar(sa.select(sa.func.count(col(Response.id))).where(col(Response.session_id).in_(mine)))
+    all_mine = sa.select(col(Session.id)).where(col(Session.learner_id) == learner.id)
+    sessions = db.scalar(sa.select(sa.func.count()).select_from(all_mine.subquery()))
+    answers = db.scalar(sa.select(sa.func.count(col(Response.id))).where(col(Response.session_id).in_(all_mine)))
     return Kept(sessions or 0, answers or 0)

@@ -32,7 +32,8 @@ _BLANK_LINE = re.compile(r"\n([ \t]*)(?=\n)")
 _FIRST_LINES = re.compile(r"<pre>\n+")
 _ONE_PARAGRAPH = re.compile(r"<p>((?:(?!<p>).)*)</p>", re.DOTALL)
 _ANCHORED = re.compile(r"(.*?)\s*\{#([^{}\s]*)\}\s*")
-_REMOTE = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\]{2})")
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\]{2}")
+_UNSEEN = re.compile(r"[\x00-\x20\x7f]+")  # browsers drop these from addresses, some of them even inside
 
 
 def clean(source: str) -> str:
@@ -132,6 +133,7 @@ def _sanitise(html: str) -> str:
 
 def _keep_attribute(tag: str, name: str, value: str) -> str | None:
     """No image from elsewhere: fetching it would tell a third party who is learning what."""
-    if tag == "img" and name == "src" and _REMOTE.match(value):
-        return None
-    return value
+    if name not in {"src", "href"}:
+        return value
+    address = _UNSEEN.sub("", value)
+    return None if tag == "img" and _REMOTE.match(address) else address

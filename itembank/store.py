@@ -22,7 +22,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Session, SQLModel
 
-BUSY_TIMEOUT_S = 10  # how long SQLite waits for another writer before "database is locked"
+BUSY_TIMEOUT_S = 5  # how long SQLite waits for another writer before "database is locked"
 POOL_SIZE = 10  # PostgreSQL connections a process keeps; more than its threads would never be used
 
 SQLModel.metadata.naming_convention = {

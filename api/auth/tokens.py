@@ -57,5 +57,5 @@ def read(text: str, *, secret_key: str, now: datetime) -> SessionToken:
             tenant=UUID(claims["tenant"]),
             expires_at=now + timedelta(seconds=claims["exp"] - now.timestamp()),
         )
-    except (JoseError, ValueError, TypeError, AttributeError) as error:
+    except (JoseError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise BadToken(str(error)) from error

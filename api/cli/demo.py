@@ -13,7 +13,7 @@ from api.auth.scopes import ADMIN
 from api.cli import serving
 from api.cli.settings import migrate, read_config, utc_now, writing
 from api.config import Config
-from itembank import clients, importing
+from itembank import catalog, clients, importing
 from itembank.content import Stage
 from itembank.errors import Invalid
 from itembank.formats import bundle
@@ -78,7 +78,7 @@ def demo(port: int | None) -> None:
 
 
 def _fill(config: Config) -> tuple[str, keys.Key]:
-    """Import the sample exam and make a key; the keys of earlier demos are revoked. Returns the exam's slug."""
+    """Import the sample exam unless it is there; make a key, revoke those of earlier demos. Returns the exam's slug."""
     now, key = utc_now(), keys.mint()
     with writing(config) as db:
         tenant = clients.find_tenant(db, NAME) or clients.create_tenant(db, NAME, now=now)
@@ -93,6 +93,9 @@ def _fill(config: Config) -> tuple[str, keys.Key]:
 
 
 def _import_example(db: Db, tenant_id: int) -> str:
+    found = catalog.find_exam(db, tenant_id, EXAMPLE.name)
+    if found is not None:
+        return found.slug  # as it is: importing again would undo what was tried out on it
     plan = importing.plan(db, tenant_id, bundle.read(EXAMPLE), stage=Stage.OPERATIONAL)
     if plan.issues:
         raise Invalid(plan.issues)

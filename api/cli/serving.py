@@ -10,9 +10,11 @@ from typing import Any
 
 import click
 from gunicorn.app.base import BaseApplication
+from sqlalchemy.exc import OperationalError
 
-from api.cli.settings import read_config
+from api.cli.settings import read_config, require_schema
 from api.config import Config, ConfigError
+from itembank.store import open_engine
 
 GRACE_S = 30  # how long a worker may finish what it has begun
 TIMEOUT_S = 60  # a worker that has not been heard of for so long is replaced
@@ -32,6 +34,7 @@ def serve(host: str | None, port: int | None, workers: int | None, threads: int 
     config = replace(read_config(), **{name: value for name, value in given.items() if value is not None})
     check(config)
     listener = bind(config)
+    check_database(config)
     click.echo(f"Nextitem serves on {base_url(listener)}", err=True)
     run(config, listener)
 
@@ -40,6 +43,18 @@ def check(config: Config) -> None:
     """Raise ConfigError for what the processes would stumble over, before any is started."""
     if config.secret_key is None:
         raise ConfigError("NEXTITEM_SECRET_KEY is not set; give it at least 32 random characters")
+
+
+def check_database(config: Config) -> None:
+    """Raise ConfigError where the database needs migrating. A PostgreSQL that is away may be back in a moment."""
+    engine = open_engine(config.database_url)
+    try:
+        require_schema(engine)
+    except OperationalError:
+        if engine.dialect.name == "sqlite":
+            raise
+    finally:
+        engine.dispose()
 
 
 def bind(config: Config) -> socket.socket:

@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from api import migrating
-from api.config import Config
+from api.config import Config, ConfigError
 from itembank.store import Db, open_engine, transaction
 
 
@@ -25,11 +25,19 @@ def migrate(config: Config) -> str | None:
     return migrating.upgrade(config.database_url)
 
 
+def require_schema(engine: sa.Engine) -> None:
+    """Raise ConfigError unless the database has this release's schema."""
+    with engine.connect() as connection:
+        if not migrating.is_current(connection):
+            raise ConfigError("the database's schema is not the one of this release; run `nextitem db upgrade`")
+
+
 @contextmanager
 def writing(config: Config) -> Iterator[Db]:
     """One transaction on the database of the settings."""
     engine = open_engine(config.database_url)
     try:
+        require_schema(engine)
         with transaction(engine, writes=True) as db:
             yield db
     finally:

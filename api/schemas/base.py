@@ -69,6 +69,14 @@ class Prose(fields.String):
         return given
 
 
+class ExternalId(Text):
+    """An id that the caller chose and that a path can name: anything but control characters and dots alone."""
+
+    def __init__(self, *, length: int = 200, **options: Any):
+        shape = validate.Regexp(r"(?!\.{1,2}\Z)[^\x00-\x1f\x7f]+\Z", error="Has a character that no path can name.")
+        super().__init__(length=length, shortest=1, validate=shape, **options)
+
+
 class Slug(Text):
     """A short name for people and addresses: lower-case letters, digits and hyphens."""
 

@@ -79,7 +79,8 @@ def page_of(schema: type[ma.Schema]) -> type[ma.Schema]:
 
 
 def _hash(filters: Mapping[str, Any]) -> str:
-    return hashlib.sha256(repr(sorted(filters.items())).encode()).hexdigest()[:12]
+    """Of the list and its filters, so that a cursor is good for no other."""
+    return hashlib.sha256(repr((request.path, sorted(filters.items()))).encode()).hexdigest()[:12]
 
 
 def _encode(after: Any, filters: Mapping[str, Any]) -> str:

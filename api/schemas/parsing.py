@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import flask
 import marshmallow as ma
 from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from api.errors import Fault, InvalidBody, InvalidParameters, MalformedBody, UnsupportedMediaType, pointers
 
@@ -44,6 +45,8 @@ def _json(request: flask.Request) -> Any:
     body = request.get_data(cache=True)
     if not body:
         return {}
+    if request.content_length is None and len(body) >= (request.max_content_length or len(body) + 1):
+        raise RequestEntityTooLarge  # sent in chunks, it was cut at the limit
     if request.mimetype != JSON:
         raise UnsupportedMediaType(request.mimetype)
     return parse_json(body)
@@ -68,4 +71,14 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse).decode
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a member that comes twice nobody knows which one is meant."""
+    found = dict(members)
+    if len(found) != len(members):
+        names = [name for name, _ in members]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise MalformedBody(f"the member {twice[:100]!r} comes twice in one object")
+    return found
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_unique).decode

@@ -4,13 +4,12 @@ from typing import Any
 
 from marshmallow import fields, post_load, validate
 
-from api.schemas.base import Flag, Id, Integer, Moment, Number, Reply, Slug, Strict, Text
-from engine.delivery import Given
-from engine.selection import Criterion, Feedback, Mode, Repeats, StartsFrom
+from api.schemas.base import ExternalId, Flag, Id, Integer, Moment, Number, Reply, Slug, Strict, Text
+from engine.delivery import LARGEST_SEED, Given
+from engine.selection import TEN_YEARS, Criterion, Feedback, Mode, Repeats, StartsFrom
 from itembank.content import ExposureClass, SessionStatus
 
 LONGEST_ANSWER_MS = 24 * 60 * 60 * 1000
-LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 LONGEST_SESSION = 10_000
 
 ITEM_EXAMPLE = {
@@ -49,7 +48,7 @@ class PolicySchema(Strict):
         Repeats, by_value=True, metadata={"description": "whether items of earlier sessions may come again"}
     )
     repeat_after_hours = Number(
-        validate=validate.Range(min=0, max=100_000),
+        validate=validate.Range(min=0, max=TEN_YEARS),
         metadata={"description": "how long ago an item must have been answered to come again"},
     )
     feedback = fields.Enum(Feedback, by_value=True, metadata={"description": "when answers are explained"})
@@ -63,10 +62,8 @@ class StartSessionSchema(Strict):
     """Body of `POST /v1/sessions`."""
 
     exam = Slug(required=True, metadata={"description": "slug of the exam"})
-    learner = Text(
+    learner = ExternalId(
         required=True,
-        shortest=1,
-        length=200,
         metadata={"description": "your id for the learner; opaque to us, so send nothing personal"},
     )
     mode = fields.Enum(Mode, by_value=True, required=True, metadata={"description": "what the session is for"})
@@ -219,7 +216,11 @@ class SessionSchema(Reply):
     mode = fields.Enum(Mode, by_value=True, required=True)
     policy = fields.Nested(PolicySchema, required=True)
     objectives = fields.List(fields.String(), required=True)
-    seed = fields.Integer(required=True)
+    seed = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "null for a learner's token"},
+    )
     status = fields.Enum(SessionStatus, by_value=True, required=True)
     stop_reason = fields.String(required=True, allow_none=True)
     answered = fields.Integer(required=True, metadata={"description": "positions answered so far"})

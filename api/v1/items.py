@@ -192,9 +192,10 @@ def list_item_versions(query: dict[str, Any], item: UUID) -> Any:
 def move_item(body: dict[str, Any], item: UUID) -> Any:
     """Move an item to another stage
 
-    `draft`, `in_review`, `approved`, then `pretest` or `operational`, which are served from the next session on; the
-    version that was served before becomes `retired`. `changes_requested` leads back to `draft`; `suspended` takes an
-    item out at once and can be taken back. `409` says where the item can go from where it is.
+    `draft`, `in_review`, `approved`, then `operational`, which is served from the next session on; the version
+    that was served before becomes `retired`. `pretest` items are not served yet in this release. `changes_requested`
+    leads back to `draft`; `suspended` takes an item out of all sessions at once and can be taken back. `409` says
+    where the item can go from where it is.
     """
     db, who = context.db(), context.caller()
     found = catalog.get_item(db, who.tenant_id, item, lock=True)

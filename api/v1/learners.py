@@ -43,7 +43,7 @@ ERASED_EXAMPLE = {
 }
 
 
-@blp.route("/<learner>/exams/<exam>")
+@blp.route("/<external:learner>/exams/<exam>")
 @requires("learners:read")
 @reads
 @blp.response(200, LearnerExamSchema, example=LEARNER_EXAM_EXAMPLE)
@@ -59,7 +59,7 @@ def get_learner_exam(learner: str, exam: str) -> Any:
     return current_app.json.response(learner_exam_json(learner, exam, report))
 
 
-@blp.route("/<learner>/data")
+@blp.route("/<external:learner>/data")
 @requires("learners:read")
 @reads
 @blp.response(200, LearnerDataSchema, example=DATA_EXAMPLE)
@@ -75,7 +75,7 @@ def get_learner_data(learner: str) -> Any:
     return current_app.json.response(learner_data_json(found, sessions))
 
 
-@blp.route("/<learner>", methods=["DELETE"])
+@blp.route("/<external:learner>", methods=["DELETE"])
 @requires("admin")
 @writes
 @blp.response(200, ErasedSchema, example=ERASED_EXAMPLE)

@@ -18,7 +18,6 @@ from api.schemas.paging import PageQuery, page, page_of, place
 from api.schemas.session_json import report_json, served_json, session_json, step_json, traced_json
 from api.schemas.sessions import (
     ITEM_EXAMPLE,
-    LARGEST_SEED,
     AnswerSchema,
     ReportSchema,
     ServedSchema,
@@ -30,11 +29,12 @@ from api.schemas.sessions import (
     TracedResponseSchema,
 )
 from engine import delivery, reports, tracing
-from engine.delivery import Given
+from engine.delivery import LARGEST_SEED, Given
 from engine.irt import estimate
 from engine.selection import Feedback, Policy
 from itembank import catalog, responses, sessions
 from itembank.content import SessionStatus
+from itembank.errors import NotFound
 from itembank.models import Session
 
 blp = Blueprint("sessions", __name__, url_prefix="/v1/sessions", description="A learner's sittings, item by item.")
@@ -144,12 +144,9 @@ def start_session(body: dict[str, Any]) -> Any:
 def get_session(session: UUID) -> Any:
     """Read a session"""
     db = context.db()
-    found = sessions.get(db, context.caller().tenant_id, session)
+    found = _found(session)
     slug, learner = sessions.names(db, found)
-    reply = session_json(found, slug, learner, estimate(np.frombuffer(found.log_posterior)))
-    if not _shows(found):
-        reply |= {"ability": None}
-    return current_app.json.response(reply)
+    return current_app.json.response(_session_json(found, slug, learner))
 
 
 @blp.route("/<uuid:session>/next")
@@ -164,7 +161,7 @@ def get_next_item(session: UUID) -> Any:
     is finished.
     """
     db = context.db()
-    found = sessions.get(db, context.caller().tenant_id, session)
+    found = _found(session)
     return current_app.json.response(served_json(delivery.current(db, found)))
 
 
@@ -197,9 +194,9 @@ def finish_session(session: UUID) -> Any:
     """
     db, who = context.db(), context.caller()
     delivery.finish(db, who.tenant_id, session, now=context.now())
-    found = sessions.get(db, who.tenant_id, session)
+    found = _found(session)
     slug, learner = sessions.names(db, found)
-    return current_app.json.response(session_json(found, slug, learner, estimate(np.frombuffer(found.log_posterior))))
+    return current_app.json.response(_session_json(found, slug, learner))
 
 
 @blp.route("/<uuid:session>/report")
@@ -213,7 +210,7 @@ def get_session_report(session: UUID) -> Any:
     interval, or `not_enough` evidence for one.
     """
     db = context.db()
-    found = sessions.get(db, context.caller().tenant_id, session)
+    found = _found(session)
     report = reports.session_report(db, sessions.exam(db, found), found)
     return current_app.json.response(report_json(found, report, shows=_shows(found)))
 
@@ -234,7 +231,7 @@ def list_session_responses(query: dict[str, Any], session: UUID) -> Any:
     excluded, the seed.
     """
     db = context.db()
-    found = sessions.get(db, context.caller().tenant_id, session)
+    found = _found(session)
     at = place(query)
     rows = db.execute(responses.answers(found.id, after=at.after or 0, limit=at.fetch)).all()
     body = page(rows, at, key=lambda row: row[0].position)
@@ -264,6 +261,25 @@ def create_session_token(session: UUID) -> Any:
     claims = tokens.SessionToken(found.uuid, who.client_uuid, who.tenant_uuid, expires_at)
     text = tokens.issue(claims, secret_key=config.secret_key or "", now=now)
     return {"token": text, "token_type": "Bearer", "expires_at": expires_at}
+
+
+def _session_json(session: Session, exam: str, learner: str | None) -> dict[str, Any]:
+    """A session as its caller may see it. The seed would tell a learner the author's order of the options."""
+    reply = session_json(session, exam, learner, estimate(np.frombuffer(session.log_posterior)))
+    if not _shows(session):
+        reply["ability"] = None
+    if context.caller().session_uuid is not None:
+        reply["seed"] = None
+    return reply
+
+
+def _found(session: UUID) -> Session:
+    """The session; for a learner's token only as long as the learner has not been erased."""
+    db, who = context.db(), context.caller()
+    found = sessions.get(db, who.tenant_id, session)
+    if who.session_uuid is not None and sessions.names(db, found)[1] is None:
+        raise NotFound("session", session)
+    return found
 
 
 def _shows(session: Session) -> bool:

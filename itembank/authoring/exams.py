@@ -83,7 +83,7 @@ def put_blueprint(
         )
         db.add(row)
     db.flush()
-    catalog.grow_bank_revision(db, exam_id, now)
+    catalog.grow_bank_revision(db, exam_id)
     _audit(db, exam, "blueprint.put", actor, now, version=blueprint.number)
     return blueprint
 

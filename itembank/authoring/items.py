@@ -94,7 +94,7 @@ def relate(db: Db, item: Item, other: Item, kind: RelationKind, *, actor: str, n
         refuse([Issue("/item", "must be another item of the same exam")])
     if not insert_relations(db, [(item.id, other.id, kind)], now):
         return False
-    catalog.grow_bank_revision(db, item.exam_id, now)
+    catalog.grow_bank_revision(db, item.exam_id)
     audit(db, item, "item.relate", actor, now, other=str(other.uuid), kind=kind)
     return True
 
@@ -110,7 +110,7 @@ def unrelate(db: Db, item: Item, other: Item, kind: RelationKind, *, actor: str,
     ).all()
     if not gone:
         return False
-    catalog.grow_bank_revision(db, item.exam_id, now)
+    catalog.grow_bank_revision(db, item.exam_id)
     audit(db, item, "item.unrelate", actor, now, other=str(other.uuid), kind=kind)
     return True
 

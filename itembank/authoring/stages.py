@@ -46,6 +46,10 @@ def transition(
         links = links_of(db, item.tenant_id, item.exam_id, [content])
         refuse((*rules.problems(content, to), *(links.problems(content) if to in LIVE else ())))
     moving.stage = to
+    if to == Stage.SUSPENDED:
+        moving.withdrawn_at = now
+    elif to in LIVE:
+        moving.withdrawn_at = None
     replaced = [other for other in all_versions if _gives_way(other, moving)]
     for other in replaced:
         other.stage = Stage.RETIRED
@@ -54,7 +58,7 @@ def transition(
     db.add_all([item, moving, *replaced])
     db.flush()
     if came_from in _SERVING or to in _SERVING:
-        catalog.grow_bank_revision(db, item.exam_id, now)
+        catalog.grow_bank_revision(db, item.exam_id)
     detail = {"version": moving.number, "from": came_from, "to": to, "comment": comment}
     audit(db, item, "item.transition", actor, now, **detail, retired=[other.number for other in replaced])
     return moving

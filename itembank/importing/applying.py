@@ -99,7 +99,7 @@ def _apply_items(db: Db, exam: Exam, plan: Plan, actor: str, now: datetime) -> N
         retire_older(db, [*touched, *promoted])
     related = _apply_relations(db, exam, plan, now)
     if related or (plan.stage == Stage.OPERATIONAL and (created or changed)):
-        catalog.grow_bank_revision(db, exam.id, now)
+        catalog.grow_bank_revision(db, exam.id)
     _audit(db, exam, plan, actor, now)
 
 

@@ -40,6 +40,8 @@ class Misconception(SQLModel, table=True):
 
 
 class ItemVersion(SQLModel, table=True):
+    """`withdrawn_at` is set by a suspension and emptied only by resuming: what was fixed or retired stays away."""
+
     __tablename__ = "item_version"
     __table_args__ = (
         sa.UniqueConstraint("item_id", "number"),
@@ -60,6 +62,7 @@ class ItemVersion(SQLModel, table=True):
     shuffle: bool = True
     references: list[dict[str, str]] = Field(sa_type=Json, default_factory=list)
     reading: list[dict[str, str]] = Field(sa_type=Json, default_factory=list)
+    withdrawn_at: datetime | None = moment(default=None)
     content_hash: str = Field(max_length=64)
     author: str = Field(max_length=200)
     created_at: datetime = moment()

@@ -19,7 +19,11 @@ class Session(SQLModel, table=True):
     current : the open position's trace, or null
     """
 
-    __table_args__ = (sa.Index(None, "learner_id", "exam_id"),)
+    __table_args__ = (
+        sa.Index(None, "learner_id", "exam_id"),
+        # The row is rewritten with each answer; compressed each time, it would cost a tenth of the database's work.
+        {"postgresql_with": {"toast_tuple_target": 8160}},
+    )
 
     id: int = primary_key()
     uuid: UUID = public_id()

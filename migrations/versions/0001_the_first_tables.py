@@ -334,6 +334,7 @@ def upgrade() -> None:
             ),
             nullable=False,
         ),
+        sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("content_hash", sa.String(64), nullable=False),
         sa.Column("author", sa.String(200), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -585,6 +586,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name=op.f("fk_session_tenant_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_session")),
         sa.UniqueConstraint("uuid", name=op.f("uq_session_uuid")),
+        postgresql_with={"toast_tuple_target": 8160},
     )
     op.create_index(op.f("ix_session_exam_id"), "session", ["exam_id"], unique=False)
     op.create_index(op.f("ix_session_learner_id_exam_id"), "session", ["learner_id", "exam_id"], unique=False)

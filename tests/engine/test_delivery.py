@@ -12,12 +12,21 @@ from engine import delivery, loading, replaying
 from engine.delivery import Given, Step
 from engine.errors import NothingToServe, PositionConflict, SessionFinished
 from engine.selection import Mode
-from itembank import sessions
+from itembank import authoring, catalog, sessions
 from itembank.content import ExposureClass, SessionStatus, Stage
 from itembank.errors import Invalid, KeyReused, NotFound
 from itembank.models import Exam, Item, LearnerState, Response, Score, Session, Tenant
 from itembank.store import Db
-from tests.factories.bank import make_enemies, make_exam, make_item, make_items, make_tenant, move
+from tests.factories.bank import (
+    TO_OPERATIONAL,
+    item_content,
+    make_enemies,
+    make_exam,
+    make_item,
+    make_items,
+    make_tenant,
+    move,
+)
 
 
 @pytest.fixture
@@ -340,3 +349,35 @@ def test_finishing_twice_changes_nothing(db: Db, exam: Exam, items: list[Item], 
     db.refresh(session)
     assert (session.status, session.stop_reason, session.finished_at) == (SessionStatus.FINISHED, "finished", now)
     assert sessions.get(db, session.tenant_id, session.uuid).id == session.id
+
+
+def test_a_version_that_was_suspended_stays_away_when_it_is_replaced(
+    db: Db, exam: Exam, items: list[Item], now: datetime
+) -> None:
+    session = begin(db, exam, now)
+    served = delivery.current(db, session).item.item_id
+    bad = next(item for item in items if item.id != served)
+    move(db, bad, Stage.SUSPENDED)
+    authoring.revise(db, bad, item_content("corrected"), actor="test", now=now)
+    move(db, bad, *TO_OPERATIONAL)
+    steps = run(db, session, now, [True] * 11)
+    assert bad.id not in {step.served.item.item_id for step in steps}
+
+
+def test_a_suspended_item_that_is_resumed_comes_back(db: Db, exam: Exam, now: datetime) -> None:
+    one, other = make_items(db, exam, 2)
+    session = begin(db, exam, now)
+    served = delivery.current(db, session).item.item_id
+    move(db, other if served == one.id else one, Stage.SUSPENDED, Stage.OPERATIONAL)
+    assert run(db, session, now, [True, True])[-1].stop_reason == "pool_exhausted"
+
+
+def test_a_new_cut_score_moves_every_prior(db: Db, exam: Exam, now: datetime) -> None:
+    make_item(db, exam, "one", angoff=0.5)
+    before = loading.get_pool(db, begin(db, exam, now).pool_id).b
+    content = replace(catalog.exam_content(exam), cut_score=2.0)
+    authoring.put_exam(db, exam, content, actor="test", now=now)
+    make_item(db, exam, "two", angoff=0.5)
+    make_item(db, exam, "unrated", angoff=None)
+    after = loading.get_pool(db, begin(db, exam, now, learner="grace").pool_id).b
+    assert after.tolist() == pytest.approx([before[0] + 2.0] * 3)

@@ -7,12 +7,20 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.errors import InvalidParameters
 from api.schemas.paging import page, place
 from tests.factories.http import Caller
+
+
+@pytest.fixture(autouse=True)
+def request_of_a_list() -> Iterator[None]:
+    """A cursor is good for the path it was made at."""
+    with Flask("list").test_request_context("/v1/toys"):
+        yield
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import sqlalchemy as sa
@@ -218,6 +219,45 @@ def test_nothing_that_a_learner_can_fetch_before_answering_tells_the_key(
                 told = secret in reply.text and not path.startswith(("/openapi", "/docs"))
                 assert not told, f"{method} {path} tells {secret!r}"
     assert walked > 15
+
+
+def test_a_learners_token_is_not_told_the_seed(lms: Caller, client: FlaskClient) -> None:
+    """It gives the author's order of the options, in which keys often come first."""
+    session = lms.start()
+    browser = Caller(client, lms.post(f"/v1/sessions/{session['id']}/tokens").json["token"])
+    assert isinstance(lms.get(f"/v1/sessions/{session['id']}").json["seed"], int)
+    assert browser.get(f"/v1/sessions/{session['id']}").json["seed"] is None
+    assert browser.post(f"/v1/sessions/{session['id']}/finish").json["seed"] is None
+
+
+@pytest.mark.parametrize("learner", ["school/42", "https://lms.example/u/7", "a b", "é", "x/data", "exams/y"])
+def test_any_learner_that_can_be_started_can_be_read_and_erased(
+    bank: None, client: FlaskClient, api_key: Callable[..., str], learner: str
+) -> None:
+    lms = Caller(client, api_key("admin"))
+    lms.start(learner=learner)
+    path = f"/v1/learners/{quote(learner, safe='')}"
+    assert lms.get(f"{path}/exams/exam").json["learner"] == learner
+    assert lms.get(f"{path}/data").json["learner"] == learner
+    assert lms.delete(path).status_code == 200
+
+
+@pytest.mark.parametrize("learner", [".", "..", "a\nb", "a\tb"])
+def test_a_learner_that_no_path_can_name_is_refused(lms: Caller, learner: str) -> None:
+    reply = lms.post("/v1/sessions", {"exam": "exam", "learner": learner, "mode": "practice"})
+    assert (reply.status_code, reply.json["errors"][0]["pointer"]) == (422, "/learner")
+
+
+def test_erasing_a_learner_ends_open_sessions_and_tokens(
+    bank: None, client: FlaskClient, api_key: Callable[..., str]
+) -> None:
+    lms = Caller(client, api_key("admin"))
+    session = lms.start()
+    browser = Caller(client, lms.post(f"/v1/sessions/{session['id']}/tokens").json["token"])
+    lms.delete("/v1/learners/ada")
+    assert browser.get(f"/v1/sessions/{session['id']}/report").status_code == 404
+    assert browser.answer(session["id"], session["next"]).status_code == 409
+    assert lms.get(f"/v1/sessions/{session['id']}").json["stop_reason"] == "erased"
 
 
 def test_traces_are_for_reviewers_and_show_no_row_numbers(lms: Caller) -> None:
