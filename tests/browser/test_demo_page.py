@@ -1,5 +1,6 @@
 """A learner practises in a browser, by mouse and by keyboard, with good and bad luck."""
 
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -71,13 +72,17 @@ def reveal_misconception(page: Page, site: Site) -> str:
 def bring_up(page: Page, site: Site, wanted: Callable[[str], bool], objective: str) -> dict[str, Any]:
     """Put the page into a session whose open item is wanted, by answering over the API until it comes."""
     with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {site.api_key}"}) as lms:
-        body = {"exam": "ai-infrastructure", "learner": "ada", "mode": "practice", "objectives": [objective]}
-        started = lms.post("/v1/sessions", json=body).json()
-        path, served = f"/v1/sessions/{started['id']}", started["next"]
-        while not wanted(served["item"]["id"]):
-            given = {"position": served["position"], "item": served["item"]["id"]}
-            given["selected"] = [served["item"]["options"][0]["id"]]
-            served = lms.post(f"{path}/responses", json=given).json()["next"]
+        served = None
+        for seed in itertools.count():  # with some seeds an enemy comes first, and then the wanted item never does
+            body = {"exam": "ai-infrastructure", "learner": f"ada-{seed}", "mode": "practice", "seed": seed}
+            started = lms.post("/v1/sessions", json=body | {"objectives": [objective]}).json()
+            path, served = f"/v1/sessions/{started['id']}", started["next"]
+            while served is not None and not wanted(served["item"]["id"]):
+                given = {"position": served["position"], "item": served["item"]["id"]}
+                given["selected"] = [served["item"]["options"][0]["id"]]
+                served = lms.post(f"{path}/responses", json=given).json()["next"]
+            if served is not None:
+                break
         token = lms.post(f"{path}/tokens").json()["token"]
     me = visit(page) | {"session": started["id"], "token": token, "asked": None}
     page.evaluate("value => sessionStorage.setItem('nextitem-session', value)", json.dumps(me))
