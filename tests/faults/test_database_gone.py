@@ -17,6 +17,7 @@ from itembank.store import transaction
 from tests.factories.servers import Remote, Server, given
 from tests.faults.conftest import Bank, make_bank
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults-database-gone")]
 CALLERS = 12  # each on a connection of its own: enough to reach every worker
 
 
@@ -48,7 +49,6 @@ def answers(bank: Bank) -> int:
         return db.scalar(sa.select(sa.func.count()).select_from(Response)) or 0
 
 
-@pytest.mark.slow
 def test_postgresql_stops_and_comes_back(postgres: Any, serve: Callable[..., Server]) -> None:
     bank = make_bank(postgres.get_uri())
     server = serve(bank.url).start()
@@ -71,7 +71,6 @@ def test_postgresql_stops_and_comes_back(postgres: Any, serve: Callable[..., Ser
     bank.engine.dispose()
 
 
-@pytest.mark.slow
 def test_sqlite_is_held_by_another_writer(tmp_path: Path, serve: Callable[..., Server]) -> None:
     bank = make_bank(f"sqlite:///{tmp_path}/nextitem.db?timeout=0.3")
     with Remote(serve(bank.url, workers=1).start().url, bank.key) as remote:

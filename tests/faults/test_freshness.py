@@ -10,6 +10,7 @@ import pytest
 from tests.factories.servers import Remote, Server, given
 from tests.faults.conftest import Bank
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults-freshness")]
 SERVED_WITHIN_S = 60
 TO_OPERATIONAL = ("in_review", "approved", "operational")
 NEW = {
@@ -61,7 +62,6 @@ def is_served(remote: Remote, item: str, learner: str) -> bool:
     return item in answer_all(remote, remote.start(learner, objectives=["2.1"]))
 
 
-@pytest.mark.slow
 def test_a_new_item_is_served_within_a_minute_in_every_process(processes: list[Remote]) -> None:
     created = processes[0].http.post("/v1/exams/exam/items", json=NEW)
     assert created.status_code == 201, created.text
@@ -75,7 +75,6 @@ def test_a_new_item_is_served_within_a_minute_in_every_process(processes: list[R
             attempt += 1
 
 
-@pytest.mark.slow
 def test_a_suspended_item_leaves_every_running_session_at_once(processes: list[Remote]) -> None:
     sessions = [remote.start(f"running-{number}", objectives=["1"], seed=1) for number, remote in enumerate(processes)]
     listed = processes[0].http.get("/v1/exams/exam/items", params={"limit": 100}).json()["data"]

@@ -19,6 +19,7 @@ from itembank.store import Db, transaction
 from tests.factories.servers import PATIENCE_S, Remote, Server, given
 from tests.faults.conftest import Bank
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults-kill")]
 LEARNERS = 8
 LENGTH = 30
 KILLED_AFTER = (40, 120)  # acknowledged answers
@@ -108,7 +109,6 @@ def check_session(db: Db, session: Session) -> None:
     assert replaying.replay(db, session, tolerance=0.0) == []
 
 
-@pytest.mark.slow
 def test_no_acknowledged_answer_is_lost_or_doubled(bank: Bank, server: Server) -> None:
     acknowledged = Acknowledged()
     policy = {"maximum_length": LENGTH}

@@ -20,6 +20,7 @@ from tests.factories.bank import make_item
 from tests.factories.servers import Remote, Server, given
 from tests.faults.conftest import Bank
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults-races")]
 ROUNDS = 20
 
 
