@@ -31,6 +31,8 @@ class ScaledScore:
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveCount:
+    """How many answers on an objective, and how many of them right."""
+
     code: str
     title: str
     answers: int

@@ -180,7 +180,7 @@ def answer(given: Given, session: UUID) -> Any:
     who = context.caller()
     key = context.idempotency_key()
     step = delivery.answer(context.db(), who.tenant_id, session, replace(given, idempotency_key=key), now=context.now())
-    return current_app.json.response(step_json(step, to_learner=who.session_uuid is not None))
+    return current_app.json.response(step_json(step, to_learner=who.is_learner))
 
 
 @blp.route("/<uuid:session>/finish", methods=["POST"])
@@ -268,7 +268,7 @@ def _session_json(session: Session, exam: str, learner: str | None) -> dict[str,
     reply = session_json(session, exam, learner, estimate(np.frombuffer(session.log_posterior)))
     if not _shows(session):
         reply["ability"] = None
-    if context.caller().session_uuid is not None:
+    if context.caller().is_learner:
         reply["seed"] = None
     return reply
 
@@ -277,7 +277,7 @@ def _found(session: UUID) -> Session:
     """The session; for a learner's token only as long as the learner has not been erased."""
     db, who = context.db(), context.caller()
     found = sessions.get(db, who.tenant_id, session)
-    if who.session_uuid is not None and sessions.names(db, found)[1] is None:
+    if who.is_learner and sessions.names(db, found)[1] is None:
         raise NotFound("session", session)
     return found
 
@@ -285,4 +285,4 @@ def _found(session: UUID) -> Session:
 def _shows(session: Session) -> bool:
     """Whether the caller may see how the session stands: a learner's token not before the policy allows it."""
     at_once = Policy.from_json(session.policy).feedback is Feedback.immediate
-    return context.caller().session_uuid is None or at_once or session.status is SessionStatus.FINISHED
+    return not context.caller().is_learner or at_once or session.status is SessionStatus.FINISHED

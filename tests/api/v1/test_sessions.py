@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -9,8 +10,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlmodel import select
 
-from itembank.models import IdempotencyRecord, Learner, Response, Score, Session
+from itembank import authoring
+from itembank.content import ArticleContent, ArticleKind
+from itembank.models import Exam, IdempotencyRecord, Learner, Response, Score, Session
 from itembank.store import transaction
 from tests.factories.bank import make_exam, make_items, make_tenant
 from tests.factories.clock import Clock
@@ -197,13 +201,19 @@ def test_a_learners_token_ends_after_a_while(lms: Caller, client: FlaskClient, c
 
 
 def test_nothing_that_a_learner_can_fetch_before_answering_tells_the_key(
-    lms: Caller, app: Flask, client: FlaskClient
+    lms: Caller, app: Flask, client: FlaskClient, engine: sa.Engine, now: datetime
 ) -> None:
     """Every route, with every value the browser knows, searched for what only the explanation says."""
+    page = ArticleContent("page", ArticleKind.LESSON, "A page", ("1.1",), "Read this.")
+    with transaction(engine, writes=True) as db:
+        exam = db.exec(select(Exam)).one()
+        article = authoring.add_article(db, exam, page, actor="test", now=now).uuid
     session = lms.start()
     browser = Caller(client, lms.post(f"/v1/sessions/{session['id']}/tokens").json["token"])
     item = session["next"]["item"]
     known = {"session": session["id"], "item": item["id"], "exam": "exam", "learner": "ada", "position": "1"}
+    known["article"] = str(article)
+    assert "Read this." in browser.get(f"/v1/articles/{article}").text  # a learner gets that far
     walked = 0
     for rule in app.url_map.iter_rules():
         arguments = {name: known.get(name, item["options"][0]["id"]) for name in rule.arguments}
