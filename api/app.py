@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
+import orjson
 import sqlalchemy as sa
 from flask import Flask, Response, request
 from flask.json.provider import JSONProvider
@@ -88,17 +89,15 @@ class External(Segment):
 class Json(JSONProvider):
     """Compact JSON in UTF-8."""
 
-    _encode = staticmethod(json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode)
-
     def dumps(self, obj: Any, **kwargs: Any) -> str:
-        return self._encode(obj)
+        return orjson.dumps(obj).decode()
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        return json.loads(s, **kwargs)
+        return orjson.loads(s)
 
     def response(self, *args: Any, **kwargs: Any) -> Response:
         body = self._prepare_response_obj(args, kwargs)
-        return Response(self._encode(body), content_type="application/json")
+        return Response(orjson.dumps(body), content_type="application/json")
 
 
 def _as_it_is(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +115,11 @@ def _answer_error(error: Exception) -> Response:
         context.metrics().count_fault()
         context.log().error("fault", request_id=context.request_id(), path=request.path, exc_info=error)
     body = occurrence.body(instance=quote(request.path), request_id=context.request_id())
-    reply = Response(json.dumps(body), occurrence.problem.status, content_type=PROBLEM_JSON)
+    reply = Response(
+        json.dumps(body),  # which can hold the half of a surrogate pair that it complains of
+        occurrence.problem.status,
+        content_type=PROBLEM_JSON,
+    )
     _set_headers(reply, occurrence.headers)
     return reply
 

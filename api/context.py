@@ -1,7 +1,7 @@
 """One request: its caller, its transaction, its clock, and the reply it must give again if it is sent again.
 
-A view is wrapped in one of `@reads`, `@writes` and `@creates`. The transaction is committed before the reply leaves,
-so whoever got a reply can rely on it.
+A view is wrapped in one of `@reads`, `@writes`, `@writes_at_once` and `@creates`. What it wrote is committed before the
+reply leaves, so whoever got a reply can rely on it.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from api.edge import exchange
 from api.errors import InvalidHeader
 from api.observe import Metrics
 from api.operations import View, note
-from api.transactions import transact
+from api.transactions import AT_ONCE, READING, WRITING, Begin, transact
 from itembank import clients
 from itembank.store import Db
 
@@ -88,7 +88,7 @@ def reads(view: View) -> View:
 
     @wraps(view)
     def reading(*args: Any, **kwargs: Any) -> Any:
-        return _transact(view, args, kwargs, writes=False)
+        return _transact(view, args, kwargs, READING)
 
     return note(reading, transaction="reads")
 
@@ -98,7 +98,17 @@ def writes(view: View) -> View:
 
     @wraps(view)
     def writing(*args: Any, **kwargs: Any) -> Any:
-        return _transact(view, args, kwargs, writes=True)
+        return _transact(view, args, kwargs, WRITING)
+
+    return note(writing, transaction="writes")
+
+
+def writes_at_once(view: View) -> View:
+    """As `@writes` for a view that writes with one statement and may be tried twice: on PostgreSQL no transaction."""
+
+    @wraps(view)
+    def writing(*args: Any, **kwargs: Any) -> Any:
+        return _transact(view, args, kwargs, AT_ONCE)
 
     return note(writing, transaction="writes")
 
@@ -127,12 +137,12 @@ def idempotency_key() -> str | None:
     return key
 
 
-def _transact(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], *, writes: bool) -> Any:
+def _transact(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], begin: Begin) -> Any:
     def work(handle: Db) -> Any:
         g.db = handle
         return view(*args, **kwargs)
 
-    return transact(current_app.extensions[ENGINE], work, writes=writes)
+    return transact(current_app.extensions[ENGINE], work, begin)
 
 
 def _once(view: View, args: tuple[Any, ...], kwargs: dict[str, Any], key: str) -> Response:
@@ -184,4 +194,5 @@ __all__ = [
     "reads",
     "request_id",
     "writes",
+    "writes_at_once",
 ]

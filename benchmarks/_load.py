@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
+ARRIVAL_S = 0.005  # from one caller's arrival to the next one's
+
 
 class Caller(Protocol):
     """What one connection says. `body` is of the reply to the request before."""
@@ -29,16 +31,21 @@ def post(path: str, body: bytes, token: str) -> bytes:
 
 
 def drive(port: int, callers: Iterable[Caller], *, seconds: float) -> list[float]:
-    """Let all callers call at once, each as soon as it has its reply; the time in seconds of every call."""
+    """Let all callers call at once, each as soon as it has its reply; the time in seconds of every call.
+
+    They arrive one after the other and are at work at once. Connections that are opened together tend to end up with
+    one process of the server, whichever wakes first, while the others idle. First calls don't count.
+    """
     selector = selectors.DefaultSelector()
-    connections = [_Connection(port, caller) for caller in callers]
-    for connection in connections:
-        selector.register(connection.socket, selectors.EVENT_READ, connection)
+    connections = []
     times: list[float] = []
-    end = time.perf_counter() + seconds
     try:
-        for connection in connections:
-            connection.call(connection.caller.first())
+        for caller in callers:
+            connections.append(_Connection(port, caller))
+            connections[-1].call(caller.first())
+            selector.register(connections[-1].socket, selectors.EVENT_READ, connections[-1])
+            time.sleep(ARRIVAL_S)
+        end = time.perf_counter() + seconds
         waiting = len(connections)
         while waiting:
             for key, _ in selector.select(30):
@@ -47,7 +54,8 @@ def drive(port: int, callers: Iterable[Caller], *, seconds: float) -> list[float
                 if body is None:
                     continue
                 now = time.perf_counter()
-                times.append(now - connection.sent)
+                if connection.calls > 1:
+                    times.append(now - connection.sent)
                 if now < end:
                     connection.call(connection.caller.following(body))
                 else:
@@ -63,14 +71,14 @@ class _Connection:
     """One connection and the reply that is coming in on it."""
 
     def __init__(self, port: int, caller: Caller):
-        self.caller, self.sent = caller, 0.0
+        self.caller, self.sent, self.calls = caller, 0.0, 0
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received, self._expected = b"", 0
 
     def call(self, request: bytes) -> None:
         self._received, self._expected = b"", 0
-        self.sent = time.perf_counter()
+        self.sent, self.calls = time.perf_counter(), self.calls + 1
         self.socket.sendall(request)
 
     def receive(self) -> bytes | None:

@@ -12,7 +12,6 @@ Run: python -m benchmarks.serving [--json] [--rounds 15] [--seconds 2] [--warm-u
 """
 
 import argparse
-import json
 import os
 import random
 import statistics
@@ -25,6 +24,7 @@ from typing import Any
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is imported, here and in the servers
 
 import httpx
+import orjson
 import psycopg
 import sqlalchemy as sa
 
@@ -61,7 +61,7 @@ class Practising:
         return self._answer(self._next)
 
     def following(self, body: bytes) -> bytes:
-        return self._answer(json.loads(body)["next"])
+        return self._answer(orjson.loads(body)["next"])
 
     def _answer(self, served: dict[str, Any] | None) -> bytes:
         if served is None:
@@ -72,7 +72,7 @@ class Practising:
             "selected": [self._rng.choice(served["item"]["options"])["id"]],
             "response_time_ms": 21500,
         }
-        return post(self._path, json.dumps(body).encode(), self._token)
+        return post(self._path, orjson.dumps(body), self._token)
 
 
 class Bare:
@@ -82,13 +82,13 @@ class Bare:
         session = uuid.uuid4()
         connection.execute("INSERT INTO bare_session VALUES (%s, 0, now())", (session,))
         body = {"position": 1, "item": str(session), "selected": [str(session)], "response_time_ms": 21500}
-        self._request = post(f"/sessions/{session}/responses", json.dumps(body).encode(), "x" * 300)
+        self._request = post(f"/sessions/{session}/responses", orjson.dumps(body), "x" * 300)
 
     def first(self) -> bytes:
         return self._request
 
     def following(self, body: bytes) -> bytes:
-        json.loads(body)
+        orjson.loads(body)
         return self._request
 
 

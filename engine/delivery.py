@@ -1,7 +1,7 @@
 """A sitting from start to finish: load, decide, store. Every front end (REST, pages, LTI, CAT) comes through here.
 
-An answer is one transaction that holds the session's row, so two tabs or a retried request can't both move it. What was
-decided is stored with the answer; `engine.replaying` decides it again and compares.
+An answer is decided on what was read and stored only if that is still so, so two tabs or a retried request can't both
+move a session. What was decided is stored with the answer; `engine.replaying` decides it again and compares.
 """
 
 import json
@@ -43,6 +43,7 @@ from itembank.settling import Settlement
 from itembank.store import Db
 
 EMPTY = np.zeros(NODES.size).tobytes()  # the log-likelihood of no answers
+EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 
 
@@ -161,7 +162,7 @@ def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: dat
     The same answer to a settled position gets the same reply again; nothing is stored twice.
     Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused.
     """
-    session = sessions.lock(db, tenant_id, session_uuid, item=UUID(given.item))
+    session = sessions.look(db, tenant_id, session_uuid, item=UUID(given.item))
     open_position = len(session.administered)
     if given.position < open_position or session.status is SessionStatus.FINISHED:
         return _again(db, session, given)
@@ -188,7 +189,8 @@ def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None
         now=now,
     )
     if _policy(session.policy).feedback is Feedback.end:
-        _reveal(db, session, session.administered[:-1])
+        pool = loading.get_pool(db, session.pool_id)
+        learners.reveal(db, session.learner_id, _items(pool, session.administered[:-1]))
 
 
 def check_shape(served: Served, given: Given) -> None:
@@ -212,7 +214,7 @@ def check_shape(served: Served, given: Given) -> None:
 
 
 def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step | None:
-    """None if another session of the learner has just answered the same item; the next look will see it."""
+    """None if something else has just changed what this rests on; the next look will see it."""
     policy = _policy(session.policy)
     pool = loading.get_pool(db, session.pool_id)
     item = served.item
@@ -225,7 +227,7 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     after = before
     learned = None
     if moves:
-        evidence = log_likelihood(scored.correct, *pool.parameters(pool.index_of_version[item.item_version_id]))
+        evidence = _evidence(scored.correct, *pool.parameters(pool.index_of_version[item.item_version_id]))
         after = before + evidence
         learned = (np.frombuffer(session.learner_log_likelihood) + evidence).tobytes()
     following = _next(
@@ -250,14 +252,15 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     elif following is None:
         stop = StopReason.pool_exhausted
     reason = None if stop is None else stop.value
+    shows = immediate or stop is not None
     settlement = Settlement(
         session_id=session.id,
         learner_id=session.learner_id,
-        exam_id=session.exam_id,
         item_id=item.item_id,
         met_answers=session.met_answers,
         met_reveals=session.met_reveals,
-        reveals=immediate,
+        reveals=shows,
+        revealed=() if immediate or stop is None else _items(pool, session.administered[:-1]),
         position=served.position,
         item_version_id=item.item_version_id,
         selected=given.selected,
@@ -274,13 +277,12 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         administered=[*session.administered, *([] if following is None else [following["item_version"]])],
         current=following,
         learner_state_id=session.state_id,
+        learner_answers=session.learner_answers,
         learner_log_likelihood=learned,
         now=now,
     )
     if not settling.settle(db, settlement):
         return None
-    if stop is not None and not immediate:
-        _reveal(db, session, session.administered)
     return Step(
         served=served,
         selected=given.selected,
@@ -288,7 +290,7 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         theta=ability.theta,
         standard_error=ability.standard_error,
         stop_reason=reason,
-        reveals=immediate or stop is not None,
+        reveals=shows,
         next=None if following is None else _served(db, served.position + 1, following),
     )
 
@@ -298,6 +300,14 @@ def exposure_class(answers: int, reveals: int) -> ExposureClass:
     if answers == 0:
         return ExposureClass.CLEAN_FIRST
     return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
+
+
+@lru_cache(maxsize=EVIDENCE_KEPT)
+def _evidence(right: bool, a: float, b: float, c: float, d: float) -> FloatArray:
+    """What an answer says, (121,), read-only."""
+    evidence = log_likelihood(right, a, b, c, d)
+    evidence.setflags(write=False)
+    return evidence
 
 
 @lru_cache(maxsize=256)
@@ -341,12 +351,9 @@ def _served(db: Db, position: int, trace: Mapping[str, Any]) -> Served:
     return Served(position, loading.item(db, trace["item_version"]), tuple(trace["option_order"]))
 
 
-def _reveal(db: Db, session: sa.Row[*tuple[Any, ...]], version_ids: Sequence[int]) -> None:
-    """Note that the learner may now see the answers of what was answered."""
-    pool = loading.get_pool(db, session.pool_id)
-    items = [int(pool.items[pool.index_of_version[version]]) for version in version_ids]
-    if items:
-        learners.reveal(db, session.learner_id, items)
+def _items(pool: Pool, version_ids: Sequence[int]) -> list[int]:
+    """The ids of the items that these are versions of."""
+    return [int(pool.items[pool.index_of_version[version]]) for version in version_ids]
 
 
 def _met(

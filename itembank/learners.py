@@ -9,7 +9,7 @@ from sqlmodel import col, select
 
 from itembank.content import SessionStatus
 from itembank.errors import NotFound
-from itembank.models import Exam, IdempotencyRecord, Learner, LearnerItem, LearnerState, Response, Session
+from itembank.models import Exam, IdempotencyRecord, Item, Learner, LearnerItem, LearnerState, Response, Session
 from itembank.store import Db, insert_for, uuid7
 
 ERASED = "erased"  # why a session of an erased learner ended
@@ -68,8 +68,10 @@ def find_state(db: Db, learner_id: int, exam_id: int) -> LearnerState | None:
 
 def items_met(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[Any, ...]]]:
     """(item_id, last_answered_at) of every item of the exam that the learner has answered."""
-    query = sa.select(col(LearnerItem.item_id), col(LearnerItem.last_answered_at)).where(
-        col(LearnerItem.learner_id) == learner_id, col(LearnerItem.exam_id) == exam_id
+    query = (
+        sa.select(col(LearnerItem.item_id), col(LearnerItem.last_answered_at))
+        .join(Item, col(Item.id) == col(LearnerItem.item_id))
+        .where(col(LearnerItem.learner_id) == learner_id, col(Item.exam_id) == exam_id)
     )
     return db.execute(query).all()
 

@@ -20,12 +20,13 @@ READ = (
     *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
     *("log_posterior", "excluded", "resting", "administered", "current"),
 )
-LOCK = Prepared(
+STATE_OF_SESSION = (
     sa.select(
         *(SESSION.c[name] for name in READ),
         sa.cast(SESSION.c.policy, sa.Text).label("policy"),
         EXAM.c.bank_revision,
         STATE.c.id.label("state_id"),
+        STATE.c.answers.label("learner_answers"),
         STATE.c.log_likelihood.label("learner_log_likelihood"),
         sa.func.coalesce(MET.c.answers, 0).label("met_answers"),
         sa.func.coalesce(MET.c.reveals, 0).label("met_reveals"),
@@ -35,17 +36,27 @@ LOCK = Prepared(
     .join(ITEM, ITEM.c.uuid == sa.bindparam("item"), isouter=True)
     .join(MET, (MET.c.learner_id == SESSION.c.learner_id) & (MET.c.item_id == ITEM.c.id), isouter=True)
     .where(SESSION.c.uuid == sa.bindparam("uuid"), SESSION.c.tenant_id == sa.bindparam("tenant_id"))
-    .with_for_update(of=[SESSION, STATE])
 )
+LOOK = Prepared(STATE_OF_SESSION)
+LOCK = Prepared(STATE_OF_SESSION.with_for_update(of=[SESSION, STATE]))
 
 
-def lock(db: Db, tenant_id: int, uuid: UUID, *, item: UUID | None = None) -> Any:
-    """The state of a session and of its learner, locked until the transaction ends: two tabs can't both move it.
+def look(db: Db, tenant_id: int, uuid: UUID, *, item: UUID) -> Any:
+    """The state of a session and of its learner, and what the learner knows of the item, as they stand now.
 
-    `policy` comes as the JSON text it is stored as. `met_answers` and `met_reveals` tell what the learner knew of the
-    item when the statement began; where the lock had to be waited for, that may have changed, which `settling` notices.
+    Nothing is locked: `settling` compares what was read with what is there when it stores what follows from it.
+    `policy` comes as the JSON text it is stored as.
     """
-    row = LOCK.first(db, {"uuid": uuid, "tenant_id": tenant_id, "item": item})
+    return _state(db, LOOK, tenant_id, uuid, item)
+
+
+def lock(db: Db, tenant_id: int, uuid: UUID) -> Any:
+    """As `look`, for a transaction that changes the session without an answer: held until it ends."""
+    return _state(db, LOCK, tenant_id, uuid, None)
+
+
+def _state(db: Db, statement: Prepared, tenant_id: int, uuid: UUID, item: UUID | None) -> Any:
+    row = statement.first(db, {"uuid": uuid, "tenant_id": tenant_id, "item": item})
     if row is None:
         raise NotFound("session", uuid)
     return row

@@ -3,8 +3,10 @@
 It stands between a learner's click and the reply, so its statements are built once, and PostgreSQL, which lets a
 statement carry others with it, gets all of them as one.
 
-What the learner knew of the item decides what an answer is evidence of. It is read with the session's lock, before the
-decision, and compared when the answer is stored: a session that answers the same item at the same time can't be missed.
+A decision rests on what was read before it: the open position, what the learner's answers said so far, what the learner
+knew of the item. All of it is compared when the answer is stored. Another tab that answers the position first, another
+session of the learner that answers the same item, an operator who ends the session: none can be missed, and nobody has
+to hold a lock while deciding.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlmodel import SQLModel
 
+from itembank import learners
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
 from itembank.models import LearnerItem, LearnerState, Response, Score, Session
@@ -32,8 +35,9 @@ FIRST_KEY_VERSION = 1
 class Settlement:
     """One answer and what follows from it. The trace that is stored with it is the session's `current` as it stands.
 
+    learner_answers : of how many answers the learner's state was made that the decision rests on
     met_answers, met_reveals : what the decision took for granted that the learner knew of the item
-    reveals : whether the reply explains the item
+    reveals : whether the reply explains the item;  revealed : ids of items answered earlier that may be explained now
     before, after : ability and standard error in logits;  stop_reason : ends the session, None if it goes on
     log_posterior, administered, current : the session's new state
     learner_state_id, learner_log_likelihood : what is known of the learner now; None if the answer says nothing of it
@@ -41,11 +45,11 @@ class Settlement:
 
     session_id: int
     learner_id: int
-    exam_id: int
     item_id: int
     met_answers: int
     met_reveals: int
     reveals: bool
+    revealed: Sequence[int]
     position: int
     item_version_id: int
     selected: Sequence[str]
@@ -62,21 +66,23 @@ class Settlement:
     administered: Sequence[int]
     current: Mapping[str, Any] | None
     learner_state_id: int
+    learner_answers: int
     learner_log_likelihood: bytes | None
     now: datetime
 
 
 def settle(db: Db, settlement: Settlement) -> bool:
-    """Store an answer to the open position of a session whose row is locked. Raises KeyReused, with nothing stored.
+    """Store an answer to a session's open position. Raises KeyReused, with nothing stored.
 
-    False, with nothing stored, if the learner has met the item since the session was read: look and decide again.
+    False, with nothing stored, if what the decision rests on has changed since it was read: look and decide again.
     """
     values = _values(settlement)
     try:
         if db.is_postgresql:
-            return _all_at_once(settlement.moves_ability).count(db, values) == 1
-        return _one_by_one(db.core, settlement.moves_ability, values)
-    except IntegrityError as error:  # the row is locked and the position new, so it can only be the key
+            together = _all_at_once(settlement.moves_ability, reveals_more=bool(settlement.revealed))
+            return together.count(db, values) == 1
+        return _one_by_one(db, settlement.moves_ability, values)
+    except IntegrityError as error:  # the position is open and its row held, so it can only be the key
         if settlement.idempotency_key is None:
             raise
         raise KeyReused(settlement.idempotency_key) from error
@@ -109,16 +115,16 @@ def _binds(model: type[SQLModel], prefix: str, *, without: Iterable[str], **shar
 MET, RESPONSE, SCORE, SESSION = (table_of(model) for model in (LearnerItem, Response, Score, Session))
 STATE = table_of(LearnerState)
 RESPONSE_BINDS = _binds(Response, "response_", without=("id", "trace"), session_id="session_id", answered_at="now")
-SCORE_BINDS = _binds(Score, "score_", without=("id", "response_id", "key_version"), created_at="now")
+SCORE_BINDS = _binds(Score, "score_", without=("response_id", "key_version"), created_at="now")
 SCORE_BINDS["key_version"] = sa.literal_column(str(FIRST_KEY_VERSION))
 MET_BINDS = _binds(LearnerItem, "met_", without=("answers",), first_answered_at="now", last_answered_at="now")
+IDS = postgresql.ARRAY(sa.BigInteger)
 STATE_NAMES = ("status", "stop_reason", "log_posterior", "administered", "current", "finished_at")
 NOW = sa.bindparam("now", type_=SESSION.c.updated_at.type)
 
 
-def _meet(insert: postgresql.Insert | sqlite.Insert) -> ReturningInsert[Any]:
+def _meet(met: postgresql.Insert | sqlite.Insert) -> ReturningInsert[Any]:
     """Count the answer for what the learner knows of the item; no row comes back if that is not what was read."""
-    met = insert.values(MET_BINDS | {"answers": sa.literal_column("1")})
     changes = {
         "answers": MET.c.answers + 1,
         "last_answered_at": met.excluded.last_answered_at,
@@ -130,16 +136,10 @@ def _meet(insert: postgresql.Insert | sqlite.Insert) -> ReturningInsert[Any]:
     )
 
 
-def _append(*conditions: sa.ColumnElement[bool]) -> ReturningInsert[Any]:
-    """The answer with the trace of how its item was chosen, which the session holds."""
-    row = sa.select(*RESPONSE_BINDS.values(), SESSION.c.current).where(
-        SESSION.c.id == sa.bindparam("session_id"), *conditions
-    )
-    return sa.insert(RESPONSE).from_select([*RESPONSE_BINDS, "trace"], row).returning(RESPONSE.c.id)
-
-
-MEET = _meet(sqlite.insert(MET))
-APPEND = _append()
+MET_VALUES = MET_BINDS | {"answers": sa.literal_column("1")}
+MEET = _meet(sqlite.insert(MET).values(MET_VALUES))
+TRACE = sa.select(SESSION.c.current).where(SESSION.c.id == sa.bindparam("session_id")).scalar_subquery()
+APPEND = sa.insert(RESPONSE).values(RESPONSE_BINDS | {"trace": TRACE}).returning(RESPONSE.c.id)
 APPEND_SCORE = sa.insert(SCORE).values(SCORE_BINDS | {"response_id": sa.bindparam("score_response_id")})
 ADVANCE = (
     sa.update(SESSION)
@@ -158,25 +158,57 @@ LEARN = (
 )
 
 
+REVEAL = (
+    sa.update(MET)
+    .where(MET.c.learner_id == MET_BINDS["learner_id"], MET.c.item_id == sa.any_(sa.bindparam("revealed", type_=IDS)))
+    .values(reveals=MET.c.reveals + 1)
+)
+
+
 @cache
-def _all_at_once(moves_ability: bool) -> Prepared:
-    """ADVANCE with the other statements as common table expressions, each of which needs the one before it."""
-    met = _meet(postgresql.insert(MET)).cte("met")
-    answer = _append(sa.exists(sa.select(met.c.item_id))).cte("answer")
-    is_stored = sa.exists(sa.select(answer.c.id))
+def _all_at_once(moves_ability: bool, *, reveals_more: bool) -> Prepared:
+    """ADVANCE with the other statements as common table expressions, each of which needs the one before it.
+
+    The first holds the session, if it still goes on, and the learner's state, if it still is what was read. The second
+    fails if the item was answered since, in another session or another tab. After it nothing can fail.
+    """
+    held = (
+        sa.select(SESSION.c.id, SESSION.c.current)
+        .join(STATE, STATE.c.id == sa.bindparam("learner_state_id"))
+        .where(
+            SESSION.c.id == sa.bindparam("session_id"),
+            SESSION.c.status == SessionStatus.IN_PROGRESS,
+            STATE.c.answers == sa.bindparam("learner_answers"),
+        )
+        .with_for_update(of=[SESSION, STATE])
+        .cte("held")
+    )
+    meeting = sa.select(*MET_VALUES.values()).where(sa.exists(sa.select(held.c.id)))
+    met = _meet(postgresql.insert(MET).from_select(list(MET_VALUES), meeting)).cte("met")
+    row = sa.select(*RESPONSE_BINDS.values(), held.c.current).where(sa.exists(sa.select(met.c.item_id)))
+    answer = sa.insert(RESPONSE).from_select([*RESPONSE_BINDS, "trace"], row).returning(RESPONSE.c.id).cte("answer")
     score = sa.select(answer.c.id, *SCORE_BINDS.values())
     scored = sa.insert(SCORE).from_select(["response_id", *SCORE_BINDS], score).cte("scored")
-    together = ADVANCE.where(is_stored).add_cte(met, answer, scored)
-    return Prepared(together.add_cte(LEARN.where(is_stored).cte("learned")) if moves_ability else together)
+    is_stored = sa.exists(sa.select(answer.c.id))
+    together = ADVANCE.where(is_stored).add_cte(held, met, answer, scored)
+    if moves_ability:
+        together = together.add_cte(LEARN.where(is_stored).cte("learned"))
+    if reveals_more:
+        together = together.add_cte(REVEAL.where(is_stored).cte("shown"))
+    return Prepared(together)
 
 
-def _one_by_one(connection: sa.Connection, moves_ability: bool, values: dict[str, Any]) -> bool:
+def _one_by_one(db: Db, moves_ability: bool, values: dict[str, Any]) -> bool:
+    """In a transaction that lets nobody else write, so that what was read in it is still as it was."""
+    connection = db.core
     if connection.execute(MEET, values).first() is None:
         return False
     response_id = connection.execute(APPEND, values).scalar_one()
     connection.execute(APPEND_SCORE, values | {"score_response_id": response_id})
     if moves_ability:
         connection.execute(LEARN, values)
+    if values["revealed"]:
+        learners.reveal(db, values["met_learner_id"], values["revealed"])
     connection.execute(ADVANCE, values)
     return True
 
@@ -186,8 +218,8 @@ def _values(settlement: Settlement) -> dict[str, Any]:
     return {
         "met_learner_id": s.learner_id,
         "met_item_id": s.item_id,
-        "met_exam_id": s.exam_id,
         "met_reveals": int(s.reveals),
+        "revealed": list(s.revealed),
         "read_answers": s.met_answers,
         "read_reveals": s.met_reveals,
         "response_uuid": uuid7(),
@@ -207,6 +239,7 @@ def _values(settlement: Settlement) -> dict[str, Any]:
         "score_score": s.scored.score,
         "score_correct": s.scored.correct,
         "learner_state_id": s.learner_state_id,
+        "learner_answers": s.learner_answers,
         "learner_log_likelihood": s.learner_log_likelihood,
         **_session_values(s.session_id, s.log_posterior, s.administered, s.current, s.stop_reason, s.now),
     }

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+import orjson
 import psycopg
 import sqlalchemy as sa
 import uuid_utils
@@ -80,9 +81,11 @@ def open_engine(url: str, *, pool_size: int = POOL_SIZE) -> sa.Engine:
     parsed = sa.make_url(url)
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
-        options = {"pool_size": pool_size, "max_overflow": pool_size, "connect_args": {"cursor_factory": Cursor}}
-        return sa.create_engine(parsed, **options)
-    engine = sa.create_engine(parsed.update_query_dict({"timeout": str(BUSY_TIMEOUT_S)} | dict(parsed.query)))
+        connect = {"cursor_factory": Cursor}
+        pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": pool_size, "connect_args": connect}
+        return sa.create_engine(parsed, json_serializer=orjson.dumps, json_deserializer=orjson.loads, **pool)
+    parsed = parsed.update_query_dict({"timeout": str(BUSY_TIMEOUT_S)} | dict(parsed.query))
+    engine = sa.create_engine(parsed, json_serializer=_json_text, json_deserializer=orjson.loads)
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -98,6 +101,26 @@ def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[Db]:
             yield db
             if db.has_objects:
                 db.flush()
+        finally:
+            if db.has_objects:
+                db.close()
+
+
+@contextmanager
+def autocommitted(engine: sa.Engine) -> Iterator[Db]:
+    """Where every statement is committed by itself, so that on PostgreSQL none waits for BEGIN and COMMIT.
+
+    For work whose writes are one statement there. SQLite, which has no such statement, gets a transaction that writes.
+    """
+    if engine.dialect.name == "sqlite":
+        with transaction(engine, writes=True) as db:
+            yield db
+        return
+    with engine.connect() as connection:
+        connection.execution_options(isolation_level="AUTOCOMMIT")
+        db = Db(connection, expire_on_commit=False)
+        try:
+            yield db
         finally:
             if db.has_objects:
                 db.close()
@@ -178,6 +201,10 @@ class _Plan:
             dumps=tuple((name, dump) for name, dump in dumps.items() if dump is not None),
             row=row,
         )
+
+
+def _json_text(value: Any) -> str:
+    return orjson.dumps(value).decode()
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from api.auth import keys, scopes, tokens
 from api.errors import Unauthenticated
-from api.transactions import transact
+from api.transactions import READING, transact
 from itembank import clients
 
 REMEMBERED = timedelta(seconds=30)  # so long may a revoked key go on working in a process that has just seen it
@@ -71,7 +71,7 @@ class Callers:
         return self._by_key(key, now) if key else self._by_token(credentials, now)
 
     def _by_key(self, key: keys.Key, now: datetime) -> tuple[Caller, datetime]:
-        found = transact(self._engine, lambda db: clients.find_client_by_prefix(db, key.prefix), writes=False)
+        found = transact(self._engine, lambda db: clients.find_client_by_prefix(db, key.prefix), READING)
         if found is None or not keys.verify(key, found.secret_hash) or found.is_revoked:
             raise Unauthenticated("there is no such API key, or it was revoked", "invalid_token")
         return _caller(found, found.name, scopes.expand(found.scopes)), now + REMEMBERED
@@ -81,7 +81,7 @@ class Callers:
             token = tokens.read(text, secret_key=self._secret_key, now=now)
         except tokens.BadToken as error:
             raise Unauthenticated("the token is not good, or no longer", "invalid_token") from error
-        found = transact(self._engine, lambda db: clients.find_client(db, token.client), writes=False)
+        found = transact(self._engine, lambda db: clients.find_client(db, token.client), READING)
         if found is None or found.is_revoked or found.tenant_uuid != token.tenant:
             raise Unauthenticated("the client that asked for this token is gone", "invalid_token")
         caller = _caller(found, f"session {token.session}", frozenset(), session=token.session)

@@ -97,9 +97,19 @@ class Id(fields.UUID):
     """A public identifier in its usual form, nothing else that might be read as a UUID."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
+        return UUID(self._text(value))
+
+    def _text(self, value: Any) -> str:
         if not isinstance(value, str) or not _UUID.fullmatch(value):
             raise self.make_error("invalid_uuid")
-        return UUID(value)
+        return value.lower()
+
+
+class IdText(Id):
+    """An `Id` that stays text, for those that are only compared."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
+        return self._text(value)
 
 
 class Integer(fields.Integer):

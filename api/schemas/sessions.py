@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import fields, post_load, validate
 
-from api.schemas.base import ExternalId, Flag, Id, Integer, Moment, Number, Reply, Slug, Strict, Text
+from api.schemas.base import ExternalId, Flag, IdText, Integer, Moment, Number, Reply, Slug, Strict, Text
 from engine.delivery import LARGEST_SEED, Given
 from engine.selection import TEN_YEARS, Criterion, Feedback, Mode, Repeats, StartsFrom
 from itembank.content import ExposureClass, SessionStatus
@@ -86,9 +86,9 @@ class AnswerSchema(Strict):
     """Body of `POST /v1/sessions/{session}/responses`."""
 
     position = Integer(required=True, minimum=1, metadata={"description": "the position that is answered"})
-    item = Id(required=True, metadata={"description": "id of the item at that position"})
+    item = IdText(required=True, metadata={"description": "id of the item at that position"})
     selected = fields.List(
-        Id(),
+        IdText(),
         required=True,
         validate=validate.Length(max=50),
         metadata={"description": "ids of the options chosen"},
@@ -103,8 +103,7 @@ class AnswerSchema(Strict):
 
     @post_load
     def to_given(self, data: dict[str, Any], **_: Any) -> Given:
-        selected = tuple(str(option) for option in data["selected"])
-        return Given(data["position"], str(data["item"]), selected, data["response_time_ms"])
+        return Given(data["position"], data["item"], tuple(data["selected"]), data["response_time_ms"])
 
 
 class PictureSchema(Reply):

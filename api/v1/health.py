@@ -10,7 +10,7 @@ from api.errors import Unavailable
 from api.observe import METRICS_TYPE
 from api.schemas.base import Reply
 from api.schemas.blueprint import Blueprint
-from api.transactions import transact
+from api.transactions import READING, transact
 
 blp = Blueprint("health", __name__, description="Is it alive, is it ready, how does it do.")
 
@@ -34,7 +34,7 @@ def is_ready() -> Any:
 
     The database is reachable and its schema is the one that this release needs.
     """
-    if not transact(context.engine(), lambda db: migrating.is_current(db.connection()), writes=False):
+    if not transact(context.engine(), lambda db: migrating.is_current(db.connection()), READING):
         raise Unavailable("the database's schema is not the one of this release; run `nextitem db upgrade`")
     return {"status": "ok"}
 

@@ -12,7 +12,7 @@ from flask import current_app
 from api import context
 from api.auth import tokens
 from api.auth.guard import requires
-from api.context import creates, reads, writes
+from api.context import creates, reads, writes, writes_at_once
 from api.schemas.blueprint import Blueprint
 from api.schemas.paging import PageQuery, page, page_of, place
 from api.schemas.session_json import report_json, served_json, session_json, step_json, traced_json
@@ -167,7 +167,7 @@ def get_next_item(session: UUID) -> Any:
 
 @blp.route("/<uuid:session>/responses", methods=["POST"])
 @requires("sessions:write", session=True)
-@writes
+@writes_at_once
 @blp.problems(409)
 @blp.arguments(AnswerSchema, example=ANSWER_EXAMPLE)
 @blp.response(200, StepSchema, example=STEP_EXAMPLE)

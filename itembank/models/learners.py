@@ -43,7 +43,6 @@ class LearnerItem(SQLModel, table=True):
 
     learner_id: int = reference("learner.id", index=False, primary_key=True)
     item_id: int = reference("item.id", primary_key=True)
-    exam_id: int = reference("exam.id")
     answers: int
     first_answered_at: datetime = moment()
     last_answered_at: datetime = moment()

@@ -53,7 +53,14 @@ class Response(SQLModel, table=True):
 
     __table_args__ = (
         sa.UniqueConstraint("session_id", "position"),
-        sa.UniqueConstraint("session_id", "idempotency_key"),
+        sa.Index(
+            None,
+            "session_id",
+            "idempotency_key",
+            unique=True,
+            postgresql_where=sa.text("idempotency_key IS NOT NULL"),
+            sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+        ),
         sa.CheckConstraint("response_time_ms IS NULL OR response_time_ms >= 0", name="response_time_not_negative"),
     )
 
@@ -80,11 +87,8 @@ class Response(SQLModel, table=True):
 class Score(SQLModel, table=True):
     """What an answer is worth under one version of the key; a corrected key appends another row."""
 
-    __table_args__ = (sa.UniqueConstraint("response_id", "key_version"),)
-
-    id: int = primary_key()
-    response_id: int = reference("response.id", index=False)
-    key_version: int = 1
+    response_id: int = reference("response.id", index=False, primary_key=True)
+    key_version: int = Field(default=1, primary_key=True)
     score: float
     correct: bool
     created_at: datetime = moment()

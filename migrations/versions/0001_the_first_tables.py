@@ -353,17 +353,14 @@ def upgrade() -> None:
         "learner_item",
         sa.Column("learner_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("item_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("exam_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("answers", sa.Integer(), nullable=False),
         sa.Column("first_answered_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("last_answered_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("reveals", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(["exam_id"], ["exam.id"], name=op.f("fk_learner_item_exam_id")),
         sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_learner_item_item_id")),
         sa.ForeignKeyConstraint(["learner_id"], ["learner.id"], name=op.f("fk_learner_item_learner_id")),
         sa.PrimaryKeyConstraint("learner_id", "item_id", name=op.f("pk_learner_item")),
     )
-    op.create_index(op.f("ix_learner_item_exam_id"), "learner_item", ["exam_id"], unique=False)
     op.create_index(op.f("ix_learner_item_item_id"), "learner_item", ["item_id"], unique=False)
     op.create_table(
         "misconception",
@@ -630,22 +627,27 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["item_version_id"], ["item_version.id"], name=op.f("fk_response_item_version_id")),
         sa.ForeignKeyConstraint(["session_id"], ["session.id"], name=op.f("fk_response_session_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_response")),
-        sa.UniqueConstraint("session_id", "idempotency_key", name=op.f("uq_response_session_id_idempotency_key")),
         sa.UniqueConstraint("session_id", "position", name=op.f("uq_response_session_id_position")),
         sa.UniqueConstraint("uuid", name=op.f("uq_response_uuid")),
     )
     op.create_index(op.f("ix_response_item_version_id"), "response", ["item_version_id"], unique=False)
+    op.create_index(
+        op.f("ix_response_session_id_idempotency_key"),
+        "response",
+        ["session_id", "idempotency_key"],
+        unique=True,
+        postgresql_where=sa.text("idempotency_key IS NOT NULL"),
+        sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+    )
     op.create_table(
         "score",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("response_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("key_version", sa.Integer(), nullable=False),
         sa.Column("score", sa.Float(), nullable=False),
         sa.Column("correct", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["response_id"], ["response.id"], name=op.f("fk_score_response_id")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_score")),
-        sa.UniqueConstraint("response_id", "key_version", name=op.f("uq_score_response_id_key_version")),
+        sa.PrimaryKeyConstraint("response_id", "key_version", name=op.f("pk_score")),
     )
     if op.get_context().dialect.name == "postgresql":
         op.execute(
@@ -669,6 +671,12 @@ def downgrade() -> None:
             op.execute(f"DROP TRIGGER {table}_append_only ON {table}")
         op.execute("DROP FUNCTION refuse_change()")
     op.drop_table("score")
+    op.drop_index(
+        op.f("ix_response_session_id_idempotency_key"),
+        table_name="response",
+        postgresql_where=sa.text("idempotency_key IS NOT NULL"),
+        sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+    )
     op.drop_index(op.f("ix_response_item_version_id"), table_name="response")
     op.drop_table("response")
     op.drop_index(op.f("ix_session_tenant_id"), table_name="session")
@@ -701,7 +709,6 @@ def downgrade() -> None:
     op.drop_index(op.f("ix_misconception_article_id"), table_name="misconception")
     op.drop_table("misconception")
     op.drop_index(op.f("ix_learner_item_item_id"), table_name="learner_item")
-    op.drop_index(op.f("ix_learner_item_exam_id"), table_name="learner_item")
     op.drop_table("learner_item")
     op.drop_index(op.f("ix_item_version_stage"), table_name="item_version")
     op.drop_index(op.f("ix_item_version_objective_id"), table_name="item_version")
