@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 
-from engine.irt.types import IntArray, TableArray
+from engine.irt.types import FloatArray, IntArray, TableArray
 
 
-def best(scores: TableArray, count: int) -> IntArray:
+def best(scores: TableArray | FloatArray, count: int) -> IntArray:
     """Places of the `count` highest scores, best first; of equal scores the lower place first.
 
     >>> best(np.array([0.1, 0.7, 0.7, 0.3], dtype=np.float32), 3)
