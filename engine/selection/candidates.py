@@ -55,11 +55,16 @@ class Candidates:
         return cls(listed, np.ascontiguousarray(items[:, listed].swapaxes(0, 1)), rest)
 
 
-def most_informative(pool: Pool, theta: float, eligible: BoolArray, count: int) -> tuple[IntArray, FloatArray]:
+def most_informative(
+    pool: Pool, theta: float, eligible: BoolArray, count: int, *, span: slice | None = None
+) -> tuple[IntArray, FloatArray]:
     """Pool indices and information of the `count` eligible items that inform most at `theta`, best first.
 
-    theta : logits;  eligible : (I,), with at least `count` True.  Of equal items the lower index comes first.
+    theta : logits;  eligible : (I,), with at least `count` True in the span;  span : pool indices, None for all
+    Of equal items the lower index comes first.
     """
+    if span is not None and span != pool.span(None):
+        return search(pool, theta, eligible, count, span)
     lists = _lists(pool)
     cell = int(np.searchsorted(EDGES[1:-1], theta, side="right"))
     listed = lists.listed[cell]
@@ -70,9 +75,15 @@ def most_informative(pool: Pool, theta: float, eligible: BoolArray, count: int) 
             ranked = best(scores, count)
             if allowed.size == len(pool) or scores[ranked[-1]] > lists.rest[cell]:
                 return listed[allowed[ranked]], scores[ranked]
-    scores = np.where(eligible, information(theta, pool.a, pool.b, pool.c, pool.d), -np.inf)
+    return search(pool, theta, eligible, count, pool.span(None))
+
+
+def search(pool: Pool, theta: float, eligible: BoolArray, count: int, span: slice) -> tuple[IntArray, FloatArray]:
+    """As `most_informative`, by looking at every item of the span."""
+    exact = information(theta, pool.a[span], pool.b[span], pool.c[span], pool.d[span])
+    scores = np.where(eligible[span], exact, -np.inf)
     ranked = best(scores, count)
-    return ranked, scores[ranked]
+    return ranked + span.start, scores[ranked]
 
 
 def peaks(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,9 +10,9 @@ from engine.irt import NODES, ability, posterior
 from engine.irt.types import BoolArray, FloatArray, IntArray
 from engine.pool import Pool
 from engine.selection.content import deficits, most_urgent, shares
-from engine.selection.criteria import CRITERIA
+from engine.selection.criteria import CRITERIA, Known
 from engine.selection.eligibility import eligible_items, objectives_with
-from engine.selection.exposure import Chance, best, randomesque
+from engine.selection.exposure import Chance, randomesque
 from engine.selection.policy import Criterion, Policy
 
 # A trace shows at least this many of the best items, so that a reader sees what the choice was between.
@@ -82,16 +82,16 @@ def choose(
     theta, standard_error = ability(probabilities)
     objective, need = content_need(pool, administered, eligible) if policy.content_balancing else (None, ())
     span = pool.span(objective)
-    scores = CRITERIA[policy.criterion](pool, probabilities, span)
-    np.copyto(scores, -np.inf, where=~eligible[span])
     available = eligible_count if objective is None else int(np.count_nonzero(eligible[span]))
-    ranked = best(scores, min(max(TRACED, policy.randomesque), available))
+    count = min(max(TRACED, policy.randomesque), available)
+    known = Known(probabilities, theta)
+    ranked, scores = CRITERIA[policy.criterion](pool, known, eligible, count, span)
     return Choice(
-        index=span.start + randomesque(ranked, policy.randomesque, rng),
+        index=randomesque(ranked, policy.randomesque, rng),
         theta=theta,
         standard_error=standard_error,
         criterion=policy.criterion,
-        candidates=tuple(zip((ranked + span.start).tolist(), scores[ranked].tolist(), strict=True)),
+        candidates=tuple(zip(ranked.tolist(), scores.tolist(), strict=True)),
         objective=objective,
         need=need,
         eligible_count=eligible_count,

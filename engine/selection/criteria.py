@@ -1,14 +1,35 @@
-"""Criteria: one score per item, the higher the better; all of a slice of the pool at once."""
+"""Criteria: what makes one item better than another for what is known of the ability."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from engine.irt.types import FloatArray, TableArray
+from engine.irt.types import BoolArray, FloatArray, IntArray, TableArray
 from engine.pool import BLOCK, Pool
+from engine.selection.candidates import most_informative
+from engine.selection.exposure import best
 from engine.selection.policy import Criterion
 
 NEGLIGIBLE = 1e-12
+
+
+class Known(NamedTuple):
+    """What is known of the ability.  probabilities : (121,), of the nodes, sum 1;  theta : their mean, logits"""
+
+    probabilities: FloatArray
+    theta: float
+
+
+class Ranking(Protocol):
+    """Pool indices and scores of the `count` best eligible items of a span, best first.
+
+    eligible : (I,), at least `count` of them in the span.  Of equal items the lower index comes first.
+    """
+
+    def __call__(
+        self, pool: Pool, known: Known, eligible: BoolArray, count: int, span: slice
+    ) -> tuple[IntArray, FloatArray | TableArray]: ...
 
 
 def posterior_information(pool: Pool, probabilities: FloatArray, span: slice) -> TableArray:
@@ -39,6 +60,22 @@ def table_weights(probabilities: FloatArray) -> TableArray:
     return weights.astype(np.float32)
 
 
-CRITERIA: Mapping[Criterion, Callable[[Pool, FloatArray, slice], TableArray]] = {
-    Criterion.posterior_information: posterior_information,
+def by_posterior_information(
+    pool: Pool, known: Known, eligible: BoolArray, count: int, span: slice
+) -> tuple[IntArray, TableArray]:
+    scores = posterior_information(pool, known.probabilities, span)
+    np.copyto(scores, -np.inf, where=~eligible[span])
+    ranked = best(scores, count)
+    return ranked + span.start, scores[ranked]
+
+
+def by_maximum_information(
+    pool: Pool, known: Known, eligible: BoolArray, count: int, span: slice
+) -> tuple[IntArray, FloatArray]:
+    return most_informative(pool, known.theta, eligible, count, span=span)
+
+
+CRITERIA: Mapping[Criterion, Ranking] = {
+    Criterion.posterior_information: by_posterior_information,
+    Criterion.maximum_information: by_maximum_information,
 }

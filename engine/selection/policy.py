@@ -23,6 +23,7 @@ class Criterion(StrEnum):
     """By what the eligible items are ranked."""
 
     posterior_information = "posterior_information"
+    maximum_information = "maximum_information"
 
 
 class Repeats(StrEnum):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.irt import estimate, normal_log_prior, probability, update
-from engine.selection import ADAPTIVE_TEST, PRACTICE, choose, rng_for
+from engine.irt import estimate, information, normal_log_prior, probability, update
+from engine.selection import ADAPTIVE_TEST, PRACTICE, Criterion, choose, rng_for
 from tests.factories.pools import make_pool
 
 BEST_ONLY = replace(ADAPTIVE_TEST, randomesque=1, content_balancing=False)
@@ -169,3 +169,32 @@ def test_without_content_balancing_no_objective_is_asked_for():
 def test_a_posterior_on_another_grid_is_refused():
     with pytest.raises(ValueError, match=r"log_posterior has shape \(61,\), \(121,\) expected"):
         first_choice(make_pool(), log_posterior=np.zeros(61))
+
+
+def test_maximum_information_is_taken_at_the_estimate_and_is_not_nearest_difficulty():
+    pool = make_pool(3, objectives=1, a=[1.0, 2.0, 0.5], b=[0.0, 0.4, 0.05], c=[0.2, 0.0, 0.2])
+    choice = first_choice(pool, replace(BEST_ONLY, criterion=Criterion.maximum_information))
+    assert choice.index == 1
+    exact = information(choice.theta, pool.a, pool.b, pool.c, pool.d)
+    assert dict(choice.candidates) == pytest.approx(dict(enumerate(exact)))
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_maximum_information_finds_the_best_eligible_item_of_the_neediest_objective(balanced):
+    pool = make_pool(600, seed=3)
+    policy = replace(BEST_ONLY, criterion=Criterion.maximum_information, content_balancing=balanced)
+    rng = np.random.default_rng(2)
+    log_posterior, administered = normal_log_prior(), np.empty(0, dtype=np.int64)
+    blocked = rng.random(600) < 0.3
+    for position in range(30):
+        choice = choose(
+            pool, log_posterior, administered=administered, blocked=blocked, policy=policy, rng=rng_for(1, position)
+        )
+        left = ~blocked
+        left[administered] = False
+        if balanced:
+            left &= pool.objective == choice.objective
+        scores = np.where(left, information(choice.theta, pool.a, pool.b, pool.c, pool.d), -np.inf)
+        assert choice.index == int(scores.argmax())
+        administered = np.append(administered, choice.index)
+        log_posterior = update(log_posterior, bool(rng.random() < 0.5), *pool.parameters(choice.index))

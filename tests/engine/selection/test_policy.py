@@ -41,7 +41,7 @@ def test_an_unknown_field_is_an_error_that_lists_the_known_ones():
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        ("criterion", "best", "one of posterior_information"),
+        ("criterion", "best", "one of posterior_information, maximum_information"),
         ("feedback", "never", "one of immediate, end"),
         ("repeats", None, "one of never, when_exhausted"),
         ("starts_from", 3, "one of prior, learner"),
