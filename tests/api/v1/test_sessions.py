@@ -319,3 +319,13 @@ def test_an_answer_takes_two_statements_on_postgresql_and_six_on_sqlite(lms: Cal
     lms.answer(session["id"], session["next"])
     sent = [statement for statement in statements if not statement.startswith("BEGIN")]
     assert len(sent) == (2 if engine.dialect.name == "postgresql" else 6)
+
+
+def test_a_session_can_ask_for_maximum_information(lms: Caller) -> None:
+    session = lms.start(mode="adaptive_test", policy={"criterion": "maximum_information", "maximum_length": 12})
+    assert session["policy"]["criterion"] == "maximum_information"
+    lms.answer(session["id"], session["next"])
+    [first] = lms.get(f"/v1/sessions/{session['id']}/responses").json["data"]
+    scores = [candidate["score"] for candidate in first["trace"]["candidates"]]
+    assert first["trace"]["criterion"] == "maximum_information"
+    assert scores == sorted(scores, reverse=True)
