@@ -25,7 +25,15 @@ from typing import Any
 import sqlalchemy.exc
 from werkzeug.exceptions import HTTPException
 
-from engine.errors import InvalidPolicy, NothingToServe, PositionConflict, SessionFinished
+from engine.errors import (
+    Infeasible,
+    InvalidConstraint,
+    InvalidPolicy,
+    NothingToServe,
+    PositionConflict,
+    SessionFinished,
+    Unsolved,
+)
 from itembank.errors import (
     AlreadyExists,
     Conflict,
@@ -238,6 +246,19 @@ PROBLEMS: dict[type[Exception], Problem] = {
     ),
     InvalidBody: INVALID,
     Invalid: INVALID,
+    Infeasible: Problem(
+        422,
+        "infeasible",
+        "The constraints clash",
+        "No form of the pool meets all constraints; `constraints` names a few of which one has to give.",
+        ("constraints",),
+    ),
+    InvalidConstraint: Problem(
+        422,
+        "invalid-constraint",
+        "A constraint can't be used",
+        "A constraint has a value that it must not have, or asks for an attribute that the items don't have.",
+    ),
     InvalidPolicy: Problem(
         422,
         "invalid-policy",
@@ -262,6 +283,12 @@ PROBLEMS: dict[type[Exception], Problem] = {
         "Too many requests",
         "Wait as long as `Retry-After` says.",
         ("violated_policies",),
+    ),
+    Unsolved: Problem(
+        503,
+        "unsolved",
+        "No form was found in time",
+        "The constraints may have a form, but it was not found within the solver's limit. Ask for less, or allow more.",
     ),
     Unavailable: Problem(
         503,

@@ -1,19 +1,40 @@
 """What the engine raises when a caller asks for something it cannot do.
 
 EngineError
+├── Infeasible          no form meets all constraints at once
+├── InvalidConstraint   a constraint has a value or a field that it must not have
 ├── InvalidPolicy       a policy has a value or a field that it must not have
 ├── NothingToServe      a session can't begin, since no item is eligible
 ├── PositionConflict    an answer to a position that is settled otherwise, or not open yet
-└── SessionFinished     the session is over
+├── SessionFinished     the session is over
+└── Unsolved            the solver's limit was reached before a form was found
 
 Wrong array shapes and parameters out of range are programming errors and raise ValueError.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 
 class EngineError(Exception):
     """Root of the engine's own errors; they know nothing of HTTP."""
+
+
+class Infeasible(EngineError):
+    """No form meets all constraints; `constraints` names some that clash, each of which the clash needs."""
+
+    def __init__(self, constraints: Sequence[str]):
+        self.constraints = list(constraints)
+        what = "this constraint" if len(self.constraints) == 1 else "these constraints together"
+        super().__init__(f"no form of this pool meets {what}: {', '.join(self.constraints)}")
+
+
+class InvalidConstraint(EngineError, ValueError):
+    """A constraint has a value that it must not have; `name`, `field`, `value`, `expected` say which, what and why."""
+
+    def __init__(self, name: str, field: str, value: object, expected: str):
+        super().__init__(f"constraint {name}, {field}: {value!r} given, {expected} expected")
+        self.name, self.field, self.value, self.expected = name, field, value, expected
 
 
 class InvalidPolicy(EngineError, ValueError):
@@ -47,3 +68,11 @@ class SessionFinished(EngineError):
     def __init__(self, session: UUID, stop_reason: str):
         super().__init__(f"session {session} is finished: {stop_reason}")
         self.session, self.stop_reason = str(session), stop_reason
+
+
+class Unsolved(EngineError):
+    """The solver found no form within its limit, nor that there is none."""
+
+    def __init__(self, limit: str):
+        super().__init__(f"no form was found within {limit}; there may be one")
+        self.limit = limit
