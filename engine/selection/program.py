@@ -191,6 +191,9 @@ class Builder:
             both = np.append(items, column)
             self.row(sets.name, both, np.append(np.ones(size), -float(least)), lower=0.0)
             self.row(sets.name, both, np.append(np.ones(size), -float(most)), upper=0.0)
+            if least < size:  # says nothing new of whole items, but much of fractions of them
+                for item in group:
+                    self.row(sets.name, np.array([item, column]), np.array([1.0, -1.0]), upper=0.0)
             self.sets_of.append(items)
         if sets.least_sets is not None or sets.most_sets is not None:
             self.row(sets.name, columns, 1.0, lower=sets.least_sets, upper=sets.most_sets)
