@@ -47,7 +47,7 @@ class Program:
     matrix : (R, N), sparse;  lower, upper : (R,), infinite where there is no bound
     owner : (R,), index into `names` of the constraint that a row belongs to
     sets_of : for each set column the items (indices) of its set
-    possible : (I,), False for items that some constraint forbids for good;  needed : (I,), True for those it demands
+    possible : (I,), False for items that some constraint forbids for good
     order : (I,), items come in ascending order of it, None for any order
     contiguous : (I,), the set whose items must follow each other, ALONE for none;  None without such sets
     """
@@ -60,7 +60,6 @@ class Program:
     names: tuple[str, ...]
     sets_of: tuple[IntArray, ...]
     possible: BoolArray
-    needed: BoolArray
     order: FloatArray | None
     contiguous: IntArray | None
 
@@ -192,6 +191,9 @@ class Builder:
             both = np.append(items, column)
             self.row(sets.name, both, np.append(np.ones(size), -float(least)), lower=0.0)
             self.row(sets.name, both, np.append(np.ones(size), -float(most)), upper=0.0)
+            if least < size:  # says nothing new of whole items, but much of fractions of them
+                for item in group:
+                    self.row(sets.name, np.array([item, column]), np.array([1.0, -1.0]), upper=0.0)
             self.sets_of.append(items)
         if sets.least_sets is not None or sets.most_sets is not None:
             self.row(sets.name, columns, 1.0, lower=sets.least_sets, upper=sets.most_sets)
@@ -249,11 +251,10 @@ class Builder:
         indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         rows = csr_array((data, where, indptr), shape=(len(self.rows), columns))
         self.check_order_of_sets()
-        possible, needed = np.ones(self.items, dtype=np.bool_), np.zeros(self.items, dtype=np.bool_)
-        for (row, values), lower, upper in zip(self.rows, self.lower, self.upper, strict=True):
+        possible = np.ones(self.items, dtype=np.bool_)
+        for (row, values), upper in zip(self.rows, self.upper, strict=True):
             if np.all(values == 1.0) and np.all(row < self.items):
                 possible[row] &= upper > 0.0
-                needed[row] |= lower >= len(row)
         return Program(
             items=self.items,
             matrix=csc_array(rows),
@@ -263,7 +264,6 @@ class Builder:
             names=tuple(self.names),
             sets_of=tuple(self.sets_of),
             possible=possible,
-            needed=needed,
             order=self.order,
             contiguous=self.contiguous,
         )

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.sparse import csr_array
 
 from engine.errors import Unsolved
 from engine.irt.types import BoolArray, FloatArray, IntArray
@@ -23,6 +24,7 @@ NODES = 5_000  # of branch and bound: a limit in time would make the choice depe
 FEW = 8  # items per constraint, beyond what it demands, that the first relaxation starts with
 MORE = 40  # items that one round of pricing adds at most
 NEAR = 0.003  # of the relaxation's value: the gap that branch and bound first reckons with
+WIDER = 4.0  # times the gap, where the items in reach have no form
 PENALTY = 1e3  # for breaking a row by one, where the best item is worth 1
 FRACTION = 1e-6
 INFEASIBLE = 2  # the status by which SciPy says so
@@ -74,26 +76,30 @@ class Solver:
 
         An item in the form lifts the cost at least to bound + its reduced cost.
         """
-        reach = NEAR * abs(bound)
+        every = np.append(self.allowed, self.sets)
+        reach = NEAR * max(abs(bound), 1.0)
         while True:
-            near = self.allowed[(reduced[self.allowed] <= reach) | (self.low[self.allowed] > 0.0)]
-            best = self.integers(np.union1d(near, self.sets))
-            if near.size == self.allowed.size or (best is not None and best[1] - bound <= reach):
+            near = every[(reduced[every] <= reach) | (self.low[every] > 0.0)]
+            best = self.integers(near)
+            if near.size == every.size or (best is not None and best[1] - bound <= reach):
                 return None if best is None else self.form(best[0])
-            reach = math.inf if best is None else best[1] - bound
+            reach = WIDER * reach if best is None else best[1] - bound
 
     def promising(self) -> IntArray:
-        """Items that are fixed, the best of all, and the best of each row: as many as it demands and a few more."""
+        """Items that are fixed, the best of all, and the best of each row that demands some: so many and a few more.
+
+        All items of sets are: a set that no item of is in play has no price, so its items would come in by and by.
+        """
         order = self.allowed[np.argsort(self.cost[self.allowed], kind="stable")]
         rank = np.full(self.program.columns, -1)
         rank[order] = np.arange(order.size)
-        found = [np.flatnonzero(self.low), order[:FEW]]
+        found = [np.flatnonzero(self.low), order[:FEW], *(np.intersect1d(m, order) for m in self.program.sets_of)]
         rows = self.program.matrix.tocsr()
-        for row, lower in enumerate(self.program.lower.tolist()):
+        for row in np.flatnonzero(self.program.lower > 0.0).tolist():
             members = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
             ranked = np.sort(rank[members])
             ranked = ranked[ranked >= 0]
-            found.append(order[ranked[: FEW + (math.ceil(lower) if 0 < lower < math.inf else 0)]])
+            found.append(order[ranked[: FEW + math.ceil(self.program.lower[row])]])
         return np.concatenate(found)
 
     def play(self, items: IntArray) -> None:
@@ -122,22 +128,19 @@ class Solver:
 
     def linear(self, columns: IntArray, *, elastic: bool) -> tuple[FloatArray, float, FloatArray, bool]:
         """The relaxation over these columns: solution, value, reduced cost of every column, whether a row is broken."""
-        program, rows = self.program, self.program.matrix[:, columns].toarray()
-        below = np.concatenate([rows[self.below], -rows[self.above]])
-        limits = np.concatenate([program.upper[self.below], -program.lower[self.above]])
-        mend_below, mend_equal = (
-            slacks(len(below), self.equal.size) if elastic else (below[:, :0], rows[self.equal, :0])
-        )
-        extra = mend_below.shape[1]
+        program, part = self.program, csr_array(self.program.matrix[:, columns])
+        equal, below, above = self.binding(part)
+        at_most = np.concatenate([part[below].toarray(), -part[above].toarray()])
+        mend_most, mend_equal = slacks(len(at_most), equal.size)
+        extra = mend_equal.shape[1] if elastic else 0
+        low, high = self.low[columns], np.ones(columns.size)
         solved = linprog(
             np.append(self.cost[columns], np.full(extra, PENALTY)),
-            A_ub=np.hstack([below, mend_below]),
-            b_ub=limits,
-            A_eq=np.hstack([rows[self.equal], mend_equal]),
-            b_eq=program.lower[self.equal],
-            bounds=np.append(
-                np.column_stack([self.low[columns], np.ones(columns.size)]), np.tile([0.0, np.inf], (extra, 1)), axis=0
-            ),
+            A_ub=np.hstack([at_most, mend_most[:, :extra]]),
+            b_ub=np.concatenate([program.upper[below], -program.lower[above]]),
+            A_eq=np.hstack([part[equal].toarray(), mend_equal[:, :extra]]),
+            b_eq=program.lower[equal],
+            bounds=np.column_stack([np.append(low, np.zeros(extra)), np.append(high, np.full(extra, math.inf))]),
             method="highs-ds",
         )
         x, price = np.zeros(program.columns), np.zeros(program.lower.size)
@@ -145,12 +148,23 @@ class Solver:
             return x, math.inf, x, True
         if solved.status != 0:
             raise RuntimeError(f"HiGHS ended a linear relaxation with status {solved.status}: {solved.message}")
-        price[self.equal] = solved.eqlin.marginals
-        price[self.below] += solved.ineqlin.marginals[: self.below.size]
-        price[self.above] -= solved.ineqlin.marginals[self.below.size :]
+        price[equal] = solved.eqlin.marginals
+        price[below] += solved.ineqlin.marginals[: below.size]
+        price[above] -= solved.ineqlin.marginals[below.size :]
         x[columns] = solved.x[: columns.size]
         broken = bool(np.any(solved.x[columns.size :] > FRACTION))
         return x, float(solved.fun), self.cost - program.matrix.T @ price, broken
+
+    def binding(self, part: csr_array) -> tuple[IntArray, IntArray, IntArray]:
+        """Rows (equations, upper bounds, lower bounds) that these columns can break at all; the others cost nothing.
+
+        A bank has enemies by the hundred, of which a few have both items in play.
+        """
+        most = np.asarray(part.maximum(0.0).sum(axis=1)).ravel()
+        least = np.asarray(part.minimum(0.0).sum(axis=1)).ravel()
+        equal = self.equal[(most[self.equal] > least[self.equal]) | (self.program.lower[self.equal] != 0.0)]
+        below = self.below[most[self.below] > self.program.upper[self.below]]
+        return equal, below, self.above[least[self.above] < self.program.lower[self.above]]
 
     def integers(self, columns: IntArray) -> tuple[FloatArray, float] | None:
         """The best whole solution over these columns and its value; None if there is none."""

@@ -230,6 +230,20 @@ def test_an_order_and_sets_can_be_kept_together_where_a_set_has_one_place():
     assert not program.out_of_sequence(given)
 
 
+def test_an_earlier_place_of_the_order_is_closed_whatever_its_items_are_worth():
+    program = compile_constraints([LENGTH, Ordered(name="by level", attribute="level")], ATTRIBUTES, items=SIZE)
+    scores = np.where(ATTRIBUTES["level"] == 1, 9.0, 1.0)
+    test = shadow_test(program, scores, given=np.array([1]), blocked=nothing(SIZE))
+    assert (ATTRIBUTES["level"][test.items] >= 2).all()
+
+
+def test_a_set_that_was_left_is_closed_whatever_its_items_are_worth():
+    program = compile_constraints([LENGTH, Sets(name="sets", attribute="stimulus")], ATTRIBUTES, items=SIZE)
+    scores = np.where(np.isin(np.arange(SIZE), [3, 4]), 9.0, 1.0)
+    test = shadow_test(program, scores, given=np.array([2, 0]), blocked=nothing(SIZE))
+    assert not {3, 4} & set(test.items.tolist())
+
+
 def test_what_must_be_in_or_out_and_what_goes_together_is_kept():
     program = tiny(
         Include(name="in", where=(Where(attribute="words", among=(20,)),)),
