@@ -16,14 +16,23 @@ from engine.irt.ability import (
 )
 from engine.irt.curves import LOGIT_LIMIT, log_probabilities, probability
 from engine.irt.information import information
+from engine.irt.points import (
+    BOUNDS,
+    PointEstimates,
+    maximum_likelihood,
+    maximum_posterior,
+    weighted_likelihood,
+)
 from engine.irt.priors import DEFAULT_DISCRIMINATION, RATING_MARGIN, difficulty_from_rating, guessing
 
 __all__ = [
+    "BOUNDS",
     "DEFAULT_DISCRIMINATION",
     "LOGIT_LIMIT",
     "NODES",
     "RATING_MARGIN",
     "Ability",
+    "PointEstimates",
     "ability",
     "difficulty_from_rating",
     "eap",
@@ -34,9 +43,12 @@ __all__ = [
     "log_likelihood",
     "log_posteriors",
     "log_probabilities",
+    "maximum_likelihood",
+    "maximum_posterior",
     "moments",
     "normal_log_prior",
     "posterior",
     "probability",
     "update",
+    "weighted_likelihood",
 ]
