@@ -23,6 +23,16 @@ from engine.irt.points import (
     maximum_posterior,
     weighted_likelihood,
 )
+from engine.irt.polytomous import (
+    Categories,
+    category_information,
+    category_log_likelihood,
+    category_probability,
+    expected_points,
+    graded_response,
+    nominal,
+    partial_credit,
+)
 from engine.irt.priors import DEFAULT_DISCRIMINATION, RATING_MARGIN, difficulty_from_rating, guessing
 
 __all__ = [
@@ -32,11 +42,17 @@ __all__ = [
     "NODES",
     "RATING_MARGIN",
     "Ability",
+    "Categories",
     "PointEstimates",
     "ability",
+    "category_information",
+    "category_log_likelihood",
+    "category_probability",
     "difficulty_from_rating",
     "eap",
     "estimate",
+    "expected_points",
+    "graded_response",
     "grid",
     "guessing",
     "information",
@@ -46,7 +62,9 @@ __all__ = [
     "maximum_likelihood",
     "maximum_posterior",
     "moments",
+    "nominal",
     "normal_log_prior",
+    "partial_credit",
     "posterior",
     "probability",
     "update",
