@@ -16,6 +16,7 @@ from engine.irt.ability import (
 )
 from engine.irt.curves import LOGIT_LIMIT, log_probabilities, probability
 from engine.irt.information import information
+from engine.irt.linking import POINTS, Items, Link, haebara, mean_mean, mean_sigma, stocking_lord
 from engine.irt.points import (
     BOUNDS,
     PointEstimates,
@@ -40,9 +41,12 @@ __all__ = [
     "DEFAULT_DISCRIMINATION",
     "LOGIT_LIMIT",
     "NODES",
+    "POINTS",
     "RATING_MARGIN",
     "Ability",
     "Categories",
+    "Items",
+    "Link",
     "PointEstimates",
     "ability",
     "category_information",
@@ -55,18 +59,22 @@ __all__ = [
     "graded_response",
     "grid",
     "guessing",
+    "haebara",
     "information",
     "log_likelihood",
     "log_posteriors",
     "log_probabilities",
     "maximum_likelihood",
     "maximum_posterior",
+    "mean_mean",
+    "mean_sigma",
     "moments",
     "nominal",
     "normal_log_prior",
     "partial_credit",
     "posterior",
     "probability",
+    "stocking_lord",
     "update",
     "weighted_likelihood",
 ]
