@@ -16,7 +16,7 @@ from engine.irt.ability import (
 )
 from engine.irt.curves import LOGIT_LIMIT, log_probabilities, probability
 from engine.irt.information import information
-from engine.irt.linking import POINTS, Items, Link, haebara, mean_mean, mean_sigma, stocking_lord
+from engine.irt.linking import LINKING_POINTS, ItemParameters, Link, haebara, mean_mean, mean_sigma, stocking_lord
 from engine.irt.points import (
     BOUNDS,
     PointEstimates,
@@ -39,13 +39,13 @@ from engine.irt.priors import DEFAULT_DISCRIMINATION, RATING_MARGIN, difficulty_
 __all__ = [
     "BOUNDS",
     "DEFAULT_DISCRIMINATION",
+    "LINKING_POINTS",
     "LOGIT_LIMIT",
     "NODES",
-    "POINTS",
     "RATING_MARGIN",
     "Ability",
     "Categories",
-    "Items",
+    "ItemParameters",
     "Link",
     "PointEstimates",
     "ability",

@@ -17,10 +17,10 @@ from engine.irt.types import FloatArray, Real
 
 # Where curves are compared unless said otherwise: evenly weighted, on the range that tests are made for. Even weights
 # keep the curves' ends in view; a normal weighting says what happens where the learners of the target scale are.
-POINTS = grid(-4.0, 4.0, 161)
+LINKING_POINTS = grid(-4.0, 4.0, 161)
 
 
-class Items(NamedTuple):
+class ItemParameters(NamedTuple):
     """Parameters (I,) of the shared items on one scale, in the same order on both."""
 
     a: FloatArray
@@ -43,11 +43,11 @@ class Link(NamedTuple):
         """Standard errors (...) of abilities or difficulties on the target scale, logits."""
         return np.asarray(self.slope * np.asarray(standard_error))
 
-    def items(self, items: Items) -> Items:
+    def items(self, items: ItemParameters) -> ItemParameters:
         """The items with their parameters on the target scale: their curves at linked abilities are what they were.
 
-        >>> Link(2.0, 1.0).items(Items(np.array([1.0]), np.array([0.5])))
-        Items(a=array([0.5]), b=array([2.]), c=0.0, d=1.0)
+        >>> Link(2.0, 1.0).items(ItemParameters(np.array([1.0]), np.array([0.5])))
+        ItemParameters(a=array([0.5]), b=array([2.]), c=0.0, d=1.0)
         """
         return items._replace(a=np.asarray(items.a) / self.slope, b=self.abilities(items.b))
 
@@ -56,7 +56,7 @@ class Link(NamedTuple):
         return Link(1.0 / self.slope, -self.intercept / self.slope)
 
 
-def mean_mean(source: Items, target: Items) -> Link:
+def mean_mean(source: ItemParameters, target: ItemParameters) -> Link:
     """From the means of a and b. Quick, needs no curve; one wild `a` moves it.
 
     Source: Loyd & Hoover (1980), Journal of Educational Measurement 17(3), 179-193.
@@ -65,7 +65,7 @@ def mean_mean(source: Items, target: Items) -> Link:
     return _through_means(float(np.mean(source.a) / np.mean(target.a)), source, target)
 
 
-def mean_sigma(source: Items, target: Items) -> Link:
+def mean_sigma(source: ItemParameters, target: ItemParameters) -> Link:
     """From the means and standard deviations of b. Quick; one wild `b`, or items of like difficulty, mislead it.
 
     Source: Marco (1977), Journal of Educational Measurement 14(2), 139-160.
@@ -76,7 +76,13 @@ def mean_sigma(source: Items, target: Items) -> Link:
     return _through_means(float(np.std(target.b) / np.std(source.b)), source, target)
 
 
-def haebara(source: Items, target: Items, *, points: FloatArray = POINTS, weights: FloatArray | None = None) -> Link:
+def haebara(
+    source: ItemParameters,
+    target: ItemParameters,
+    *,
+    points: FloatArray = LINKING_POINTS,
+    weights: FloatArray | None = None,
+) -> Link:
     """The link under which each shared item's curve differs least from its curve on the target scale.
 
     points, weights : (Q,), abilities on the target scale where curves are compared, and how much each counts (even)
@@ -86,7 +92,11 @@ def haebara(source: Items, target: Items, *, points: FloatArray = POINTS, weight
 
 
 def stocking_lord(
-    source: Items, target: Items, *, points: FloatArray = POINTS, weights: FloatArray | None = None
+    source: ItemParameters,
+    target: ItemParameters,
+    *,
+    points: FloatArray = LINKING_POINTS,
+    weights: FloatArray | None = None,
 ) -> Link:
     """The link under which the shared items' expected score differs least: the usual choice. Arguments as `haebara`.
 
@@ -96,15 +106,15 @@ def stocking_lord(
     return _fit(source, target, points, weights, lambda difference: difference.sum(axis=1, keepdims=True))
 
 
-def _through_means(slope: float, source: Items, target: Items) -> Link:
+def _through_means(slope: float, source: ItemParameters, target: ItemParameters) -> Link:
     if not 0.0 < slope < np.inf:
         raise ValueError(f"the shared items give a slope of {slope}, a finite one above 0 expected")
     return Link(slope, float(np.mean(target.b) - slope * np.mean(source.b)))
 
 
 def _fit(
-    source: Items,
-    target: Items,
+    source: ItemParameters,
+    target: ItemParameters,
     points: FloatArray,
     weights: FloatArray | None,
     combine: Callable[[FloatArray], FloatArray],
@@ -135,9 +145,9 @@ def _fit(
     return Link(float(np.exp(found.x[0])), float(found.x[1]))
 
 
-def _check(source: Items, target: Items, *, at_least: int) -> None:
+def _check(source: ItemParameters, target: ItemParameters, *, at_least: int) -> None:
     for name, items in (("source", source), ("target", target)):
-        for field, values in zip(Items._fields, items, strict=True):
+        for field, values in zip(ItemParameters._fields, items, strict=True):
             if np.ndim(values) and np.shape(values) != np.shape(source.a):
                 raise ValueError(f"{name} {field} has shape {np.shape(values)}, {np.shape(source.a)} expected")
             if not np.isfinite(values).all():

@@ -59,8 +59,8 @@ def maximum_likelihood(
     are best explained there; they get the bound. Of equal maxima the lowest is taken. Discriminations beyond
     700 / (high - low) count as that. With positive discriminations a right answer never lowers the estimate.
     Raises ValueError for disagreeing shapes and other values.
-    Source: Lord (1980), Applications of Item Response Theory to Practical Testing Problems, chapter 4; several maxima:
-    Samejima (1973), Psychometrika 38(2), 221-233.
+    Source: Lord (1980), Applications of Item Response Theory to Practical Testing Problems; several maxima: Samejima
+    (1973), Psychometrika 38(2), 221-233.
 
     >>> found = maximum_likelihood(np.array([[1.0, 0.0], [1.0, 1.0]]), 1.0, np.array([-0.5, 0.5]))
     >>> found.theta.round(3) + 0.0, found.at_bound
@@ -83,7 +83,7 @@ def maximum_posterior(
     """The mode of the posterior under a normal prior (MAP), with 1 / sqrt(observed information + 1 / sd^2).
 
     mean, sd : of the prior, logits;  other arguments and promises as `maximum_likelihood`. Without answers: the prior.
-    Source: Samejima (1969), Psychometrika Monograph 17; Baker & Kim (2004), Item Response Theory, chapter 7.
+    Source: Samejima (1969), Psychometrika Monograph 17.
 
     >>> found = maximum_posterior(np.array([[np.nan, np.nan], [1.0, 1.0]]), 1.0, np.zeros(2))
     >>> found.theta.round(3), found.standard_error.round(3)
@@ -108,7 +108,8 @@ def weighted_likelihood(
     It solves l'(theta) + J / (2 I) = 0 with I the information and J the sum of P' P'' / (P (1 - P)), and is finite for
     all right and all wrong. The standard error is 1 / sqrt(-slope of the left side). Arguments as `maximum_likelihood`;
     but a right answer may lower this one, because a new item moves it by its mere presence.
-    Source: Warm (1989), Psychometrika 54(3), 427-450; 4PL: Magis (2013), Applied Psychological Measurement 37(4).
+    Source: Warm (1989), Psychometrika 54(3), 427-450; apart from Jeffreys' prior where c > 0 or d < 1: Magis & Raîche
+    (2012), Psychometrika 77(1), 163-169.
 
     >>> weighted_likelihood(np.array([[1.0], [0.0]]), 1.0, np.zeros(1)).theta.round(4)
     array([ 1.0986, -1.0986])

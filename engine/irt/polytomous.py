@@ -104,7 +104,7 @@ def category_probability(categories: Categories) -> FloatArray:
 def category_information(categories: Categories) -> FloatArray:
     """Fisher information of each item, (..., I), per squared logit: the mean of the squared score.
 
-    Source: Samejima (1969), equation 6-6.
+    Source: Samejima (1969), Psychometrika Monograph 17.
     """
     with np.errstate(over="ignore"):
         squares = np.square(np.exp(categories.log_probability / 2.0) * categories.score)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engine.irt import (
     NODES,
-    Items,
+    ItemParameters,
     Link,
     haebara,
     mean_mean,
@@ -28,13 +28,13 @@ def rows(path):
 
 @pytest.fixture
 def kb36(shared):
-    """A function: form, common items without these -> Items. The published a are for D = 1.7."""
+    """A function: form, common items without these -> ItemParameters. The published a are for D = 1.7."""
     table = rows(shared / "data" / "banks" / "params_kb36_3pl_formX_formY.csv")
 
     def read(form, *without):
         kept = [row for row in table if row["form"] == form and row["common"] == "TRUE" and row["item"] not in without]
         a, b, c = (np.array([float(row[name]) for row in kept]) for name in ("a", "b", "c"))
-        return Items(1.7 * a, b, c)
+        return ItemParameters(1.7 * a, b, c)
 
     return read
 
@@ -43,7 +43,8 @@ def kb36(shared):
 @pytest.mark.parametrize("name", METHODS)
 def test_the_kolen_brennan_table_is_reproduced(shared, kb36, name, common, without):
     # Computed by SNSequate, printed to six digits. The curve methods depend on where curves are compared: at 161 even
-    # points from -4 to 4 they agree to 1e-5, which is what its optimiser leaves; normal weights would move them by 0.03.
+    # points from -4 to 4 they agree to 1e-5, about what its optimiser leaves; a normal weighting would move
+    # them by up to 0.025.
     table = rows(shared / "data" / "banks" / "ref_kb36_linking_X_to_Y.csv")
     expected = next(row for row in table if row["common_items"] == common and row["method"] == name)
     found = METHODS[name](kb36("X", *without), kb36("Y", *without))
@@ -57,7 +58,7 @@ def test_the_rescaled_form_of_kolen_and_brennan_is_reproduced(shared, kb36):
     table = rows(shared / "data" / "banks" / "params_kb36_table_rescaledX.csv")
     parameters = rows(shared / "data" / "banks" / "params_kb36_3pl_formX_formY.csv")
     a, b, c = (np.array([float(row[name]) for row in parameters if row["form"] == "X"]) for name in ("a", "b", "c"))
-    linked = mean_sigma(kb36("X", "27"), kb36("Y", "27")).items(Items(a, b, c))
+    linked = mean_sigma(kb36("X", "27"), kb36("Y", "27")).items(ItemParameters(a, b, c))
     a_printed, b_printed, c_printed = (np.array([float(row[name]) for row in table]) for name in ("a_X", "b_X", "c_X"))
     a_printed[25], b_printed[18] = 0.7817, -0.0393
     assert linked.a == pytest.approx(a_printed, abs=2e-4)
@@ -67,7 +68,7 @@ def test_the_rescaled_form_of_kolen_and_brennan_is_reproduced(shared, kb36):
 
 def bank(rng, count=20):
     a, b = np.exp(rng.normal(0.1, 0.3, count)), rng.normal(size=count)
-    return Items(a, b, rng.uniform(0.0, 0.3, count), rng.uniform(0.9, 1.0, count))
+    return ItemParameters(a, b, rng.uniform(0.0, 0.3, count), rng.uniform(0.9, 1.0, count))
 
 
 @EVERY_METHOD
@@ -137,8 +138,8 @@ def test_estimates_with_noise_give_the_scale_within_monte_carlo_error(method, rn
     assert method(items, noisy) == pytest.approx(link, abs=4.0 * 0.1 * np.sqrt(2.0 / 40))
 
 
-ONE = Items(np.ones(1), np.zeros(1))
-TWO = Items(np.ones(2), np.zeros(2))
+ONE = ItemParameters(np.ones(1), np.zeros(1))
+TWO = ItemParameters(np.ones(2), np.zeros(2))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,10 @@ TWO = Items(np.ones(2), np.zeros(2))
     [
         (lambda: mean_mean(ONE, TWO), r"target a has shape \(2,\), \(1,\) expected"),
         (lambda: mean_mean(TWO._replace(b=np.array([0.0, np.nan])), TWO), "source b has a value that is not finite"),
-        (lambda: mean_mean(Items(np.empty(0), np.empty(0)), Items(np.empty(0), np.empty(0))), "0 shared items"),
+        (
+            lambda: mean_mean(ItemParameters(np.empty(0), np.empty(0)), ItemParameters(np.empty(0), np.empty(0))),
+            "0 shared items",
+        ),
         (lambda: mean_sigma(ONE, ONE), "1 shared items: at least 2"),
         (lambda: mean_sigma(TWO, TWO), "no spread"),
         (lambda: mean_mean(TWO, TWO._replace(a=-TWO.a)), r"a slope of -1\.0"),

@@ -83,7 +83,7 @@ def test_with_two_categories_both_are_the_2pl(model):
 
 
 def test_with_a_of_1_partial_credit_is_masters_model_and_with_two_categories_rasch():
-    # Masters (1982), Psychometrika 47(2), 149-174, equation 6
+    # Masters (1982), Psychometrika 47(2), 149-174
     powers = np.exp(np.column_stack([0.0 * THETA, THETA + 1.0, (THETA + 1.0) + (THETA - 0.2)]))
     masters = powers / powers.sum(axis=1, keepdims=True)
     found = category_probability(partial_credit(THETA, np.ones(1), np.array([[-1.0, 0.2]])))[:, 0]
@@ -141,6 +141,28 @@ def test_which_distractor_was_chosen_says_something_about_ability():
     joint = category_log_likelihood(item, np.array([[0.0], [1.0], [2.0]])) + normal_log_prior()
     right, near, far = moments(posterior(joint))[0]
     assert right > near + 0.3 > far + 0.6
+
+
+def test_the_chosen_option_tells_at_least_as_much_as_right_or_wrong():
+    categories = nominal(THETA, SLOPES, INTERCEPTS)
+    p, score = category_probability(categories)[:, 0, 2], categories.score[:, 0, 2]  # the third option is the key
+    right_or_wrong = np.square(p * score) / (p * (1.0 - p))
+    assert (category_information(categories)[:, 0] > right_or_wrong).all()
+
+
+@EVERY_MODEL
+def test_simulated_abilities_come_back_as_well_as_the_standard_errors_say(model, rng):
+    # 4,000 learners from the prior, each item ten times: a mean square is known to sqrt(2 / 4000) of
+    # itself; four of those.
+    truth = rng.normal(size=4_000)
+    p = np.tile(category_probability(model(truth)), (1, 10, 1))
+    chosen = (rng.random((*p.shape[:2], 1)) > np.cumsum(p, axis=-1)[..., :-1]).sum(axis=-1).astype(float)
+    nodes = model(NODES)
+    repeated = type(nodes)(*(np.tile(part, (1, 10, 1)) for part in nodes))
+    mean, sd = moments(posterior(category_log_likelihood(repeated, chosen) + normal_log_prior()))
+    assert np.mean(np.square(mean - truth)) == pytest.approx(np.mean(np.square(sd)), rel=4.0 * np.sqrt(2.0 / 4_000))
+    assert np.mean(mean - truth) == pytest.approx(0.0, abs=4.0 * np.sqrt(np.mean(np.square(sd)) / 4_000))
+    assert np.mean(np.square(sd)) < 0.25
 
 
 def test_more_points_never_lower_the_estimate(rng):
