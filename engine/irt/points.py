@@ -24,8 +24,8 @@ BOUNDS = (-12.0, 12.0)
 SPACING = 0.1
 CELL = 0.5
 
-# Numbers in one block of learners, so that memory stays near 100 MB for any number of learners.
-BLOCK = 1_000_000
+# Numbers in one block of learners, so that memory stays under 100 MB for any number of learners.
+BLOCK = 300_000
 
 # responses, a, b, c, d, nodes
 Objective = Callable[[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray], Likelihood]

@@ -180,6 +180,18 @@ def test_of_two_maxima_the_higher_one_is_found():
     assert maximum_likelihood(answers, *items).theta[0] == pytest.approx(best, abs=1e-4)
 
 
+def test_between_steep_items_the_global_maximum_is_found_too(rng):
+    items = [rng.uniform(10.0, 29.0, 12), rng.normal(0.0, 0.3, 12), np.full(12, 0.2), np.full(12, 0.98)]
+    answers = (rng.random((500, 12)) < 0.6).astype(float)
+    found = maximum_likelihood(answers, *items)
+    inside = np.linspace(-3.0, 3.0, 6_001)
+    log_right, log_wrong = log_probabilities(np.concatenate([inside, found.theta]), *items)
+    values = answers @ log_right.T + (1.0 - answers) @ log_wrong.T
+    reached = values[np.arange(500), inside.size + np.arange(500)]
+    assert (reached >= values[:, : inside.size].max(axis=1) - 2e-9)[~found.at_bound].all()
+    assert found.at_bound.mean() < 0.5
+
+
 # Edges
 
 
@@ -198,15 +210,16 @@ def test_a_mixed_3pl_pattern_that_guessing_explains_best_has_the_lower_bound():
     assert (-6.0 < theta < -1.0, at_bound) == (True, False)
 
 
-def test_a_lower_mode_between_the_bounds_does_not_hide_an_infinite_maximum():
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_lower_mode_between_the_bounds_does_not_hide_an_infinite_maximum(sign):
     # A flat item answered wrong and a steep, hard one answered right: near 5 the likelihood is above that at the lower
-    # bound, but below that at minus infinity.
-    answers = [(False, (0.2, 0.0, 0.0, 1.0)), (True, (6.0, 4.2, 0.278, 1.0))]
+    # bound, but below that at minus infinity. With negative discriminations everything is mirrored.
+    answers = [(False, (0.2 * sign, 0.0, 0.0, 1.0)), (True, (6.0 * sign, 4.2 * sign, 0.278, 1.0))]
     items = np.array([item for _, item in answers]).T
-    log_right, log_wrong = log_probabilities(np.array([BOUNDS[0], 5.0, -1e6]), *items)
+    log_right, log_wrong = log_probabilities(sign * np.array([-12.0, 5.0, -1e6]), *items)
     bound, inside, infinity = log_wrong[:, 0] + log_right[:, 1]
     assert bound < inside < infinity
-    assert estimate(maximum_likelihood, answers)[::2] == (BOUNDS[0], True)
+    assert estimate(maximum_likelihood, answers)[::2] == (-12.0 * sign, True)
 
 
 def test_slips_explain_a_mixed_4pl_pattern_at_the_upper_bound():
