@@ -16,27 +16,65 @@ from engine.irt.ability import (
 )
 from engine.irt.curves import LOGIT_LIMIT, log_probabilities, probability
 from engine.irt.information import information
+from engine.irt.linking import LINKING_POINTS, ItemParameters, Link, haebara, mean_mean, mean_sigma, stocking_lord
+from engine.irt.points import (
+    BOUNDS,
+    PointEstimates,
+    maximum_likelihood,
+    maximum_posterior,
+    weighted_likelihood,
+)
+from engine.irt.polytomous import (
+    Categories,
+    category_information,
+    category_log_likelihood,
+    category_probability,
+    expected_points,
+    graded_response,
+    nominal,
+    partial_credit,
+)
 from engine.irt.priors import DEFAULT_DISCRIMINATION, RATING_MARGIN, difficulty_from_rating, guessing
 
 __all__ = [
+    "BOUNDS",
     "DEFAULT_DISCRIMINATION",
+    "LINKING_POINTS",
     "LOGIT_LIMIT",
     "NODES",
     "RATING_MARGIN",
     "Ability",
+    "Categories",
+    "ItemParameters",
+    "Link",
+    "PointEstimates",
     "ability",
+    "category_information",
+    "category_log_likelihood",
+    "category_probability",
     "difficulty_from_rating",
     "eap",
     "estimate",
+    "expected_points",
+    "graded_response",
     "grid",
     "guessing",
+    "haebara",
     "information",
     "log_likelihood",
     "log_posteriors",
     "log_probabilities",
+    "maximum_likelihood",
+    "maximum_posterior",
+    "mean_mean",
+    "mean_sigma",
     "moments",
+    "nominal",
     "normal_log_prior",
+    "partial_credit",
     "posterior",
     "probability",
+    "stocking_lord",
     "update",
+    "weighted_likelihood",
 ]
