@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from itembank.formats import delimited
 
 NAME = "simulate"  # of the actor in the audit log
 REFUSED = 2
-MOST_EXAMINEES = 10_000_000
+MOST_EXAMINEES = 1_000_000  # their results take some 0.5 kB each while the report is made
 LEAST_SD = 0.1  # of a prior; a narrower one falls between the nodes of the ability grid
 
 
@@ -101,8 +102,8 @@ def simulate_command(
 
 def _run(pool: Pool, rules: Rules, theta: FloatArray, seed: int, starts: Normal) -> Sittings:
     log_prior = normal_log_prior(starts.mean, starts.sd)
-    stderr = click.get_text_stream("stderr")
-    with click.progressbar(length=theta.size, file=stderr, label="simulating", hidden=not stderr.isatty()) as bar:
+    quiet = not sys.stderr.isatty()
+    with click.progressbar(length=theta.size, label="simulating", file=sys.stderr, hidden=quiet) as bar:
         return simulate(pool, rules, theta, seed=seed, log_prior=log_prior, progress=bar.update)
 
 

@@ -39,9 +39,11 @@ class Grid:
 
     @property
     def points(self) -> FloatArray:
-        return self.low + self.step * np.arange(1 + math.floor((self.high - self.low) / self.step + 1e-9))
+        count = 1 + math.floor((self.high - self.low) / self.step + 1e-9)
+        return np.asarray(self.low + self.step * np.arange(count), dtype=np.float64)
 
-    def abilities(self, count: int, seed: int) -> FloatArray:  # noqa: ARG002  # nothing is drawn
+    def abilities(self, count: int, seed: int) -> FloatArray:
+        """The points in turn; nothing is drawn."""
         return np.resize(self.points, count)
 
 

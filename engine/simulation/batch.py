@@ -11,8 +11,8 @@ from engine.pool import Pool
 MOMENTS = np.stack([np.ones_like(NODES), NODES, np.square(NODES)], axis=1)  # (Q, 3)
 
 # Posteriors are lifted by this much and scaled to a sum of 1 every so many answers. With likelihoods of at least
-# LEAST_LIKELIHOOD no number is ever subnormal, which would make the arithmetic a hundred times slower, and what is lifted
-# cannot be seen in a mean or a standard deviation.
+# LEAST_LIKELIHOOD no number is ever subnormal, which would make the arithmetic a hundred times slower, and what is
+# lifted cannot be seen in a mean or a standard deviation.
 LEAST_POSTERIOR, LEAST_LIKELIHOOD, RESCALE_EVERY = 1e-200, 1e-12, 8
 
 

@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-12  # node probabilities below count as 0, as in `selection.crit
 
 
 def chooser(pool: Pool, rules: Rules) -> Choose:
-    """A function of a batch and the position, from 1, that gives the item (n,) to serve to each, -1 where none is left."""
+    """A function of a batch and the position, from 1: the item (n,) to serve to each, -1 where none is left."""
     if rules.criterion is Criterion.maximum_information and not rules.content_balancing and rules.randomesque == 1:
         lists = Shortlists.of(pool, rules.maximum_length)
         return lambda batch, _position: lists.best(batch.mean, batch.available)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from engine.irt import NODES, normal_log_prior, posterior, probability
-from engine.irt.types import FloatArray, IntArray
+from engine.irt.types import BoolArray, FloatArray, IntArray
 from engine.pool import Pool
 from engine.selection import StopReason
 from engine.simulation.batch import LEAST_LIKELIHOOD, Batch, Serving
@@ -21,7 +21,7 @@ from engine.simulation.rules import Rules
 from engine.simulation.sittings import STOPS, Sittings
 
 LARGEST_BATCH = 1024  # fewer, and calling NumPy takes longer than its work; more, and posteriors leave the cache
-MASKS = 2**25  # bytes at most of a batch's masks over a large pool
+LARGEST_TABLE = 2**22  # cells at most of a table of examinees by items; scoring holds several of them
 PRECISE, LONGEST, EXHAUSTED = (
     STOPS.index(stop) for stop in (StopReason.standard_error, StopReason.maximum_length, StopReason.pool_exhausted)
 )
@@ -70,7 +70,7 @@ def simulate_batches(
     prior = normal_log_prior() if log_prior is None else log_prior
     if prior.shape != NODES.shape or not np.isfinite(prior).all():
         raise ValueError(f"log_prior has shape {prior.shape}, {NODES.shape} and finite numbers expected")
-    size = max(1, min(LARGEST_BATCH, MASKS // len(pool))) if batch_size is None else batch_size
+    size = max(1, min(LARGEST_BATCH, LARGEST_TABLE // len(pool))) if batch_size is None else batch_size
     if size < 1:
         raise ValueError(f"batch_size is {size}, at least 1 expected")
     run = Run(pool, rules, posterior(prior), seed)
@@ -128,13 +128,13 @@ class Run:
         self._leave(batch, done, np.ones(len(batch), dtype=np.bool_), rules.maximum_length, LONGEST)
         return done
 
-    def _answer(self, batch: Batch, items: IntArray) -> np.ndarray:
+    def _answer(self, batch: Batch, items: IntArray) -> BoolArray:
         chances = uniforms(self.seed, batch.number, items)
         pool = self.pool
         a, b, c, d = (values[items, None] for values in (pool.a, pool.b, pool.c, pool.d))
-        return chances < probability(batch.theta, a, b, c, d)[:, 0]
+        return np.asarray(chances < probability(batch.theta, a, b, c, d)[:, 0])
 
-    def _leave(self, batch: Batch, done: Sittings, leaving: np.ndarray, length: int, stop: int) -> None:
+    def _leave(self, batch: Batch, done: Sittings, leaving: BoolArray, length: int, stop: int) -> None:
         if leaving.any():
             place = batch.place[leaving]
             done.estimate[place] = batch.mean[leaving]

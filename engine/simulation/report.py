@@ -1,6 +1,6 @@
 """What a simulation says about a test: how well it measures, whom it serves what, whether it decides rightly.
 
-Pure, from the arrays of `Sittings`. Every table is a list of rows with the same keys, so JSON and CSV come from the same.
+Pure, from the arrays of `Sittings`. Every table is a list of rows with the same keys; JSON and CSV come from these.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.irt.types import FloatArray, IntArray
+from engine.irt.types import FloatArray, IndexArray, IntArray
 from engine.pool import Pool
 from engine.simulation.sittings import STOPS, Sittings
 
@@ -64,7 +64,7 @@ def report(pool: Pool, sittings: Sittings, *, cut: float, names: list[str] | Non
     )
 
 
-def precision(theta: FloatArray, estimate: FloatArray, standard_error: FloatArray, length: IntArray) -> Row:
+def precision(theta: FloatArray, estimate: FloatArray, standard_error: FloatArray, length: IndexArray) -> Row:
     """Bias and root mean squared error in logits, each with its Monte-Carlo standard error, and what the test claims.
 
     `standard_error` is the mean of the posterior standard deviations; an honest test has it near `rmse`.
@@ -159,7 +159,7 @@ def conditional(sittings: Sittings) -> list[Row]:
     points, place = np.unique(sittings.theta, return_inverse=True)
     if points.size > FEW_POINTS:
         place = np.digitize(sittings.theta, EDGES)
-    rows = []
+    rows: list[Row] = []
     for here in np.unique(place):
         group = np.flatnonzero(place == here)
         theta, estimate = sittings.theta[group], sittings.estimate[group]

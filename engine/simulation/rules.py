@@ -35,7 +35,7 @@ class Rules:
         """
         if policy.criterion not in CRITERIA:
             raise InvalidPolicy("criterion", policy.criterion, "one that is simulated: " + ", ".join(CRITERIA))
-        usual = Policy()
+        usual = type(policy)()
         for name in (field.name for field in fields(policy)):
             value = getattr(policy, name)
             if name not in SIMULATED | WITHOUT_EFFECT and value != getattr(usual, name):

@@ -55,9 +55,7 @@ class Shortlists:
             rest = np.take_along_axis(most, cut[:, count : count + 1], axis=1)
             listed = np.sort(cut[:, :count], axis=1)
         ours = np.take_along_axis(most, listed, axis=1)
-        order = np.argsort(
-            -ours, axis=1, kind="stable"
-        )  # of items with the same parameters the lower index comes first
+        order = np.argsort(-ours, axis=1, kind="stable")  # so of equal items the lower index comes first
         bounds = np.concatenate([np.take_along_axis(ours, order, axis=1), np.repeat(rest, EVALUATED, axis=1)], axis=1)
         return cls(pool, np.take_along_axis(listed, order, axis=1), np.ascontiguousarray(bounds))
 
@@ -77,7 +75,7 @@ class Shortlists:
         scores = informing(pool, theta, items)
         np.copyto(scores, -np.inf, where=~free.reshape(-1).take(window + (rows * count)[:, None]))
         place = scores.argmax(axis=1) + rows * EVALUATED
-        chosen = items.reshape(-1).take(place)
+        chosen = np.asarray(items.reshape(-1).take(place))
         next_most = self.bounds.reshape(-1).take(cell * self.bounds.shape[1] + first + EVALUATED)
         unproven = np.flatnonzero(scores.reshape(-1).take(place) <= next_most)
         if unproven.size:
