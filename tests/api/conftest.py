@@ -1,6 +1,7 @@
 """The skeleton with a toy resource on it."""
 
 import io
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from api.config import Config
 from api.pages import docs
 from tests.api import toys
 from tests.factories.clock import Clock
+from tests.factories.command import run
 from tests.factories.http import Caller
 
 SECRET = "a key that is only good for tests, and long"
@@ -38,3 +40,15 @@ def make_app(engine: sa.Engine, clock: Clock) -> Callable[..., Flask]:
 def caller(make_app: Callable[..., Flask], api_key: Callable[..., str]) -> Caller:
     """A client with every scope."""
     return Caller(make_app().test_client(), api_key("admin"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, new_database: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A migrated database that the settings name."""
+    for name in os.environ:
+        if name.startswith("NEXTITEM_"):
+            monkeypatch.delenv(name)
+    made = new_database(request.param)
+    monkeypatch.setenv("NEXTITEM_DATABASE_URL", made)
+    assert run("db", "upgrade") == 0
+    return made

@@ -22,11 +22,12 @@ import pytest
 import sqlalchemy as sa
 
 from api.app import create_app
-from api.cli import cli, main
+from api.cli import cli
 from api.cli.demo import write_private
 from api.config import Config
 from itembank.store import open_engine
 from tests.api.conftest import SECRET
+from tests.factories.command import run
 from tests.factories.http import Caller
 
 ROOT = Path(__file__).parents[2]
@@ -47,12 +48,6 @@ def url(request: pytest.FixtureRequest, new_database: Callable[[str], str], monk
     made = new_database(request.param)
     monkeypatch.setenv("NEXTITEM_DATABASE_URL", made)
     return made
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    return int(ended.value.code or 0)
 
 
 def refuses(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

@@ -1,38 +1,18 @@
 """`nextitem import`, as an operator types it."""
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from api.cli import main
 from itembank import clients
 from itembank.models import Item, Tenant
 from itembank.store import open_engine, transaction
 from tests.factories.bank import START
 from tests.factories.bundles import broken, write
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, new_database: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """A migrated database that the settings name."""
-    for name in os.environ:
-        if name.startswith("NEXTITEM_"):
-            monkeypatch.delenv(name)
-    made = new_database(request.param)
-    monkeypatch.setenv("NEXTITEM_DATABASE_URL", made)
-    assert run("db", "upgrade") == 0
-    return made
-
-
-def run(*arguments: str | Path) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return int(ended.value.code or 0)
+from tests.factories.command import run
 
 
 def count(url: str, model: type[Any]) -> int:
