@@ -44,7 +44,7 @@ def clean(source: str) -> str:
     """
     if not (_MAY_BE_HTML.search(source) and any(map(_is_html, _tokens(source)))):
         return source
-    html = _NEWLINE.sub("\n", _sanitise(_MARKDOWN.render(source))).strip()
+    html = _sanitise(_MARKDOWN.render(source)).strip()
     # An HTML block of Markdown ends at a blank line, so there must be none, and it must begin as a block.
     html = _BLANK_LINE.sub(r"&#10;\1", html)
     return html if not html or _ONE_BLOCK.match(html) else f"<div>{html}</div>"
@@ -128,7 +128,8 @@ def _sanitise(html: str) -> str:
         url_schemes=SCHEMES,
         link_rel="noopener noreferrer",
     )
-    return _FIRST_LINES.sub("<pre>", safe)  # the first is not shown, and each parsing would take one more away
+    # The first newline in a `pre` is not shown, and each parsing would take one more away; `&#13;` has become one too.
+    return _FIRST_LINES.sub("<pre>", _NEWLINE.sub("\n", safe))
 
 
 def _keep_attribute(tag: str, name: str, value: str) -> str | None:

@@ -33,6 +33,7 @@ EVIL = re.compile(r"<\s*(script|iframe|style|svg|math|object|embed|form)\b|<[^>]
 @example("<pre>a\n\n\n*b*</pre>\n\n*c*")
 @example("&#13;\n<b>x")
 @example("<pre>\n\n")
+@example("<pre>&#13;\n&#13;x")
 def test_cleaning_again_changes_nothing(source: str) -> None:
     once = markup.clean(source)
     assert markup.clean(once) == once
