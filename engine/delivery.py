@@ -23,27 +23,35 @@ from engine.pool import Pool
 from engine.presenting import Presented
 from engine.selection import (
     POLICIES,
+    Decision,
     Feedback,
     Mode,
     Policy,
+    Progress,
     Repeats,
+    Standing,
     StartsFrom,
     StopReason,
     decide,
+    decided,
+    is_over_time,
     option_order,
     pack,
+    standing_after,
     stop_reason,
     unpack,
+    withheld_items,
 )
 from itembank import calibrations, learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, ItemKind, SessionStatus
 from itembank.errors import Invalid, Issue, KeyReused
-from itembank.models import Exam, Session
+from itembank.models import Exam, Response, Score, Session
 from itembank.settling import Settlement
 from itembank.store import Db
 
 EMPTY = np.zeros(NODES.size).tobytes()  # the log-likelihood of no answers
 EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
+EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 
 
@@ -69,7 +77,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The reply to an answer. `served` is what was answered, `next` what comes, None when the sitting is over."""
+    """The reply to an answer. `served` is what was answered, `next` what comes, None when the sitting is over.
+
+    decision : pass or fail, of a sitting that is over and was to decide that
+    """
 
     served: Served
     selected: tuple[str, ...]
@@ -77,6 +88,7 @@ class Step:
     theta: float
     standard_error: float
     stop_reason: str | None
+    decision: Decision | None
     reveals: bool
     next: Served | None
 
@@ -109,18 +121,22 @@ def start(
     begin = normal_log_prior(exam.prior_mean, exam.prior_sd)
     if policy.starts_from is StartsFrom.learner:
         begin = begin + np.frombuffer(state.log_likelihood)
+    off = _suspended(db, pool, exam.id, exam.bank_revision)
+    courses = _courses(db, pool, policy, mode)
+    withheld = withheld_items(pool, policy, courses, blocked=resting, suspended=off, objectives=codes, seed=seed)
+    excluded, resting = excluded | withheld, resting | withheld
     first = _next(
         db,
         pool,
         policy,
         begin,
-        exam_id=exam.id,
-        bank_revision=exam.bank_revision,
+        suspended=off,
         administered=(),
         objectives=codes,
         excluded=excluded,
         resting=resting,
         seed=seed,
+        standing=Standing.at_start(policy, exam.cut_score),
         now=now,
     )
     if first is None:
@@ -175,20 +191,22 @@ def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: dat
 
 
 def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None:
-    """End a sitting at the caller's word; one that has ended stays as it is."""
+    """End a sitting at the caller's word, or for its time if that is over; one that has ended stays as it is."""
     session = sessions.lock(db, tenant_id, session_uuid)
     if session.status is SessionStatus.FINISHED:
         return
+    policy = _policy(session.policy)
+    over = is_over_time(policy, (now - session.started_at).total_seconds())
     settling.advance(
         db,
         session.id,
         log_posterior=session.log_posterior,
         administered=session.administered,
         current=session.current,
-        stop_reason=StopReason.finished.value,
+        stop_reason=(StopReason.time_limit if over else StopReason.finished).value,
         now=now,
     )
-    if _policy(session.policy).feedback is Feedback.end:
+    if policy.feedback is Feedback.end:
         pool = loading.get_pool(db, session.pool_id)
         learners.reveal(db, session.learner_id, _items(pool, session.administered[:-1]))
 
@@ -221,13 +239,15 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     scored = scoring.score(given.selected, item.keys)
     immediate = policy.feedback is Feedback.immediate
     exposure = exposure_class(session.met_answers, session.met_reveals)
-    off = loading.withdrawn(db, session.exam_id, session.bank_revision)
+    off = _suspended(db, pool, session.exam_id, session.bank_revision)
     moves = exposure is ExposureClass.CLEAN_FIRST and item.item_version_id not in off
+    parameters = _parameters(pool, item.item_version_id)
+    standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
     before = np.frombuffer(session.log_posterior)
     after = before
     learned = None
     if moves:
-        evidence = _evidence(scored.correct, *pool.parameters(pool.index_of_version[item.item_version_id]))
+        evidence = _evidence(scored.correct, *parameters)
         after = before + evidence
         learned = (np.frombuffer(session.learner_log_likelihood) + evidence).tobytes()
     following = _next(
@@ -235,18 +255,22 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         pool,
         policy,
         after,
-        exam_id=session.exam_id,
-        bank_revision=session.bank_revision,
+        suspended=off,
         administered=session.administered,
         objectives=session.objectives,
         excluded=unpack(session.excluded, pool),
         resting=unpack(session.resting, pool),
         seed=session.seed,
+        standing=standing,
         now=now,
     )
     # Choosing estimates the ability; estimating it first would only save the choice after a sitting's last answer.
     ability = estimate(after) if following is None else Ability(following["theta"], following["standard_error"])
-    stop = stop_reason(policy, administered=served.position, standard_error=ability.standard_error)
+    seconds = (now - session.started_at).total_seconds()
+    progress = Progress.after(
+        session.current, ability, counts=moves, seconds=seconds, following=following, standing=standing
+    )
+    stop = stop_reason(policy, progress)
     if stop is not None:
         following = None
     elif following is None:
@@ -290,6 +314,7 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         theta=ability.theta,
         standard_error=ability.standard_error,
         stop_reason=reason,
+        decision=decided(policy, progress, reason),
         reveals=shows,
         next=None if following is None else _served(db, served.position + 1, following),
     )
@@ -329,16 +354,29 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
     if not same:
         raise PositionConflict(session.uuid, given.position, len(session.administered))
     policy = _policy(session.policy)
+    ability = Ability(response.theta_after, response.standard_error_after)
     return Step(
         served=served,
         selected=tuple(response.selected),
         scored=scoring.Scored(score.score, score.correct),
-        theta=response.theta_after,
-        standard_error=response.standard_error_after,
+        theta=ability.theta,
+        standard_error=ability.standard_error,
         stop_reason=response.stop_reason,
+        decision=_decision_again(db, session, policy, response, score, ability),
         reveals=policy.feedback is Feedback.immediate or response.stop_reason is not None,
         next=None if response.stop_reason is not None else _after(db, session, given.position),
     )
+
+
+def _decision_again(
+    db: Db, session: sa.Row[*tuple[Any, ...]], policy: Policy, response: Response, score: Score, ability: Ability
+) -> Decision | None:
+    """What the sitting decided with this answer, if it ended with it."""
+    counts = response.moves_ability
+    parameters = _parameters(loading.get_pool(db, session.pool_id), response.item_version_id)
+    standing = standing_after(policy, response.trace, right=score.correct, counts=counts, parameters=parameters)
+    progress = Progress.after(response.trace, ability, counts=counts, standing=standing)
+    return decided(policy, progress, response.stop_reason)
 
 
 def _after(db: Db, session: sa.Row[*tuple[Any, ...]], position: int) -> Served:
@@ -349,6 +387,11 @@ def _after(db: Db, session: sa.Row[*tuple[Any, ...]], position: int) -> Served:
 
 def _served(db: Db, position: int, trace: Mapping[str, Any]) -> Served:
     return Served(position, loading.item(db, trace["item_version"]), tuple(trace["option_order"]))
+
+
+def _parameters(pool: Pool, version_id: int) -> tuple[float, float, float, float]:
+    """a, b, c and d of an item's version."""
+    return pool.parameters(pool.index_of_version[version_id])
 
 
 def _items(pool: Pool, version_ids: Sequence[int]) -> list[int]:
@@ -368,23 +411,34 @@ def _met(
     return excluded, np.isin(pool.items, [row[0] for row in rows if row[1] > since])
 
 
+def _suspended(db: Db, pool: Pool, exam_id: int, bank_revision: int) -> list[int]:
+    """The pool's version ids that may not be served, as of a bank revision; ascending."""
+    return sorted(loading.withdrawn(db, exam_id, bank_revision) & pool.index_of_version.keys())
+
+
+def _courses(db: Db, pool: Pool, policy: Policy, mode: Mode) -> Sequence[tuple[Sequence[int], bytes]]:
+    """What recent sittings served and could not serve, for a policy that bounds exposure."""
+    if policy.maximum_exposure is None:
+        return ()
+    return sessions.recent_courses(db, pool.version, mode=mode.value, limit=EXPOSURE_WINDOW)
+
+
 def _next(
     db: Db,
     pool: Pool,
     policy: Policy,
     log_posterior: FloatArray,
     *,
-    exam_id: int,
-    bank_revision: int,
+    suspended: Sequence[int],
     administered: Sequence[int],
     objectives: Sequence[str],
     excluded: BoolArray,
     resting: BoolArray,
     seed: int,
+    standing: Standing | None,
     now: datetime,
 ) -> dict[str, Any] | None:
     """The trace of the next choice, with the order of its options, or None when nothing is left to serve."""
-    off = loading.withdrawn(db, exam_id, bank_revision)
     trace = decide(
         pool,
         policy,
@@ -393,8 +447,9 @@ def _next(
         objectives=objectives,
         excluded=excluded,
         resting=resting,
-        suspended=sorted(off & pool.index_of_version.keys()),
+        suspended=suspended,
         seed=seed,
+        standing=standing,
     )
     if trace is None:
         return None

@@ -13,11 +13,13 @@ from engine import loading
 from engine.irt import estimate, log_likelihood
 from engine.irt.types import FloatArray
 from engine.pool import Pool
-from engine.selection import Policy, decide, option_order, unpack
+from engine.selection import Policy, Progress, Standing, StopReason, decide, option_order, stop_reason, unpack
 from itembank import responses
 from itembank.models import Session
 from itembank.store import Db
 
+# Reasons that rest on what was left to serve, which a sitting that has ended doesn't keep.
+UNKNOWN_AFTERWARDS = (StopReason.no_information, StopReason.pool_exhausted)
 THETA_TOLERANCE = 1e-9  # logits, between builds whose exponentials round differently
 
 
@@ -40,18 +42,36 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
     log_posterior = np.frombuffer(session.start_log_posterior)
     differences: list[Difference] = []
     answered: list[int] = []
-    for response, score in db.execute(responses.replayable(session.id)):
-        differences += _compare(db, session, pool, policy, log_posterior, answered, response.trace, tolerance)
+    rows = db.execute(responses.replayable(session.id)).all()
+    traces = [*(response.trace for response, _ in rows), session.current]
+    standing = None if traces[0] is None else Standing.of_trace(traces[0])  # the cut score is the exam's of that day
+    for (response, score), following in zip(rows, traces[1:], strict=True):
+        trace, counts = response.trace, response.moves_ability
+        differences += _compare(db, session, pool, policy, log_posterior, answered, trace, standing, tolerance)
         answered.append(response.item_version_id)
-        if response.moves_ability:
-            parameters = pool.parameters(pool.index_of_version[response.item_version_id])
+        parameters = pool.parameters(pool.index_of_version[response.item_version_id])
+        if counts:
             log_posterior = log_posterior + log_likelihood(score.correct, *parameters)
+            standing = None if standing is None else standing.after(policy, score.correct, parameters)
         after = estimate(log_posterior)
         stored = (response.theta_after, response.standard_error_after)
         differences += _apart(response.position, "ability after", stored, after, tolerance)
+        seconds = (response.answered_at - session.started_at).total_seconds()
+        progress = Progress.after(trace, after, counts=counts, seconds=seconds, following=following, standing=standing)
+        differences += _stops(policy, progress, response.stop_reason)
     if session.current is not None:
-        differences += _compare(db, session, pool, policy, log_posterior, answered, session.current, tolerance)
+        differences += _compare(
+            db, session, pool, policy, log_posterior, answered, session.current, standing, tolerance
+        )
     return differences
+
+
+def _stops(policy: Policy, progress: Progress, stored: str | None) -> list[Difference]:
+    """Whether the sitting went on or ended as it says, and why."""
+    replayed = stop_reason(policy, progress)
+    if replayed is None and stored in UNKNOWN_AFTERWARDS:
+        return []
+    return [] if replayed == stored else [Difference(progress.administered, "stop reason", stored, replayed)]
 
 
 def _compare(
@@ -62,6 +82,7 @@ def _compare(
     log_posterior: FloatArray,
     administered: list[int],
     stored: dict[str, Any],
+    standing: Standing | None,
     tolerance: float,
 ) -> list[Difference]:
     """One stored choice against the same choice made now."""
@@ -75,6 +96,7 @@ def _compare(
         resting=unpack(session.resting, pool),
         suspended=stored["suspended"],
         seed=session.seed,
+        standing=standing,
     )
     position = len(administered) + 1
     if trace is None:
@@ -87,7 +109,12 @@ def _compare(
     exact = ("item_version", "option_order", "objective", "eligible_count", "repeated")
     found = [Difference(position, name, stored[name], trace[name]) for name in exact if stored[name] != trace[name]]
     ability = (trace["theta"], trace["standard_error"])
-    return found + _apart(position, "ability before", (stored["theta"], stored["standard_error"]), ability, tolerance)
+    found += _apart(position, "ability before", (stored["theta"], stored["standard_error"]), ability, tolerance)
+    before = Standing.of_trace(stored)
+    if standing is not None and before is not None:
+        pair = (before.cut_score, before.log_ratio), (standing.cut_score, standing.log_ratio)
+        found += _apart(position, "standing", *pair, tolerance)
+    return found
 
 
 def _apart(

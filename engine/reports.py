@@ -9,7 +9,7 @@ import numpy as np
 from engine import loading
 from engine.irt import Ability, estimate, normal_log_prior
 from engine.presenting import Presented
-from engine.selection import Feedback, Policy
+from engine.selection import Classification, Decision, Feedback, Policy, Progress, Standing, decided, standing_after
 from itembank import articles, catalog, learners, responses
 from itembank.content import ObjectiveContent, Scale, SessionStatus
 from itembank.models import Article, Exam, Learner, Session
@@ -55,12 +55,13 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """score : None says that there is not enough evidence for one"""
+    """score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet"""
 
     answers: int
     right: int
     ability: Ability
     score: ScaledScore | None
+    decision: Decision | None
     objectives: tuple[ObjectiveCount, ...]
     items: tuple[Reviewed, ...]
 
@@ -80,8 +81,8 @@ def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
     """The course of a session so far. Positions are explained once the policy allows it."""
     rows = db.execute(responses.answers(session.id)).all()
     shown = loading.items(db, {row[0].item_version_id for row in rows})
-    at_once = Policy.from_json(session.policy).feedback is Feedback.immediate
-    shows = at_once or session.status is SessionStatus.FINISHED
+    policy = Policy.from_json(session.policy)
+    shows = policy.feedback is Feedback.immediate or session.status is SessionStatus.FINISHED
     items = tuple(
         Reviewed(
             position=response.position,
@@ -103,9 +104,26 @@ def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
         right=sum(item.correct for item in items),
         ability=ability,
         score=scaled(exam, ability, clean),
+        decision=_decision(db, session, policy, len(items), ability),
         objectives=_by_objective(db, exam, counts),
         items=items,
     )
+
+
+def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: Ability) -> Decision | None:
+    """Pass or fail, of a session that is over and was to decide that; by the scores given when the answers came."""
+    if policy.classification is Classification.none or session.stop_reason is None:
+        return None
+    settled = None if session.current is not None else responses.find_settled(db, session.id, answers)
+    if settled is None:  # it was ended with a position open
+        standing = None if session.current is None else Standing.of_trace(session.current)
+    else:
+        response, score = settled
+        pool = loading.get_pool(db, session.pool_id)
+        parameters = pool.parameters(pool.index_of_version[response.item_version_id])
+        counts = response.moves_ability
+        standing = standing_after(policy, response.trace, right=score.correct, counts=counts, parameters=parameters)
+    return decided(policy, Progress(answers, ability, standing=standing), session.stop_reason)
 
 
 def learner_report(db: Db, exam: Exam, learner: Learner) -> LearnerReport:

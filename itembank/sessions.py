@@ -1,5 +1,6 @@
 """Every query on sessions. The one between a learner's click and the reply is a Core statement built once."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ MET = table_of(LearnerItem)
 
 READ = (
     *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
-    *("log_posterior", "excluded", "resting", "administered", "current"),
+    *("log_posterior", "excluded", "resting", "administered", "current", "started_at"),
 )
 STATE_OF_SESSION = (
     sa.select(
@@ -68,6 +69,17 @@ def get(db: Db, tenant_id: int, uuid: UUID) -> Session:
     if session is None:
         raise NotFound("session", uuid)
     return session
+
+
+def recent_courses(db: Db, pool_id: int, *, mode: str, limit: int) -> Sequence[tuple[Sequence[int], bytes]]:
+    """Of the latest sessions of a mode with a pool: the item versions served, and what could not come (`resting`)."""
+    query = (
+        select(Session.administered, Session.resting)
+        .where(Session.pool_id == pool_id, Session.mode == mode)
+        .order_by(col(Session.id).desc())
+        .limit(limit)
+    )
+    return db.exec(query).all()
 
 
 def exam(db: Db, session: Session) -> Exam:

@@ -11,6 +11,7 @@ from api.schemas.base import format_moment
 from engine.delivery import Served, Step
 from engine.presenting import Explanation, Link, Picture, Presented
 from engine.reports import ObjectiveCount, Reviewed, ScaledScore, SessionReport
+from engine.selection import Decision
 from itembank.content import SessionStatus
 from itembank.models import Response, Score, Session
 
@@ -39,6 +40,12 @@ def ability_json(ability: tuple[float, float]) -> dict[str, float]:
 
 def scaled_score_json(score: ScaledScore | None) -> dict[str, float] | None:
     return None if score is None else {"value": score.value, "low": score.low, "high": score.high}
+
+
+def decision_json(decision: Decision | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {"outcome": decision.outcome.value, "rule": decision.rule.value, "cut_score": decision.cut_score}
 
 
 def objective_count_json(count: ObjectiveCount) -> dict[str, Any]:
@@ -106,6 +113,7 @@ def step_json(step: Step, *, to_learner: bool) -> dict[str, Any]:
         "ability": ability_json((step.theta, step.standard_error)) if shows else None,
         "status": (SessionStatus.IN_PROGRESS if step.stop_reason is None else SessionStatus.FINISHED).value,
         "stop_reason": step.stop_reason,
+        "decision": decision_json(step.decision),
         "next": None if step.next is None else served_json(step.next),
     }
 
@@ -122,6 +130,7 @@ def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict
         "ability": ability_json(report.ability) if shows else None,
         "score": scaled_score_json(score),
         "evidence": "not_enough" if report.score is None else "enough",
+        "decision": decision_json(report.decision),
         "objectives": [objective_count_json(count) for count in report.objectives] if shows else None,
         "items": [_reviewed(item, shows=shows) for item in report.items],
     }

@@ -6,11 +6,28 @@ from marshmallow import fields, post_load, validate
 
 from api.schemas.base import ExternalId, Flag, IdText, Integer, Moment, Number, Reply, Slug, Strict, Text
 from engine.delivery import LARGEST_SEED, Given
-from engine.selection import TEN_YEARS, Criterion, Feedback, Mode, Repeats, StartsFrom
+from engine.selection import (
+    LONGEST_TIME,
+    MOST_STRATA,
+    TEN_YEARS,
+    Classification,
+    ContentRule,
+    Criterion,
+    Feedback,
+    Mode,
+    Outcome,
+    Repeats,
+    Rule,
+    StartsFrom,
+    StopReason,
+    TimeOut,
+)
 from itembank.content import ExposureClass, SessionStatus
+from itembank.learners import ERASED
 
 LONGEST_ANSWER_MS = 24 * 60 * 60 * 1000
 LONGEST_SESSION = 10_000
+STOP_REASONS = {"description": "null while it goes on; " + ", ".join(f"`{reason}`" for reason in (*StopReason, ERASED))}
 
 ITEM_EXAMPLE = {
     "position": 1,
@@ -32,10 +49,51 @@ ITEM_EXAMPLE = {
 class PolicySchema(Strict):
     """Fields of the mode's policy to replace for this session."""
 
-    criterion = fields.Enum(Criterion, by_value=True, metadata={"description": "by what eligible items are ranked"})
+    criterion = fields.Enum(
+        Criterion,
+        by_value=True,
+        metadata={
+            "description": "by what eligible items are ranked: "
+            "`posterior_information` (information averaged over what is known of the ability), "
+            "`maximum_information` (information at the estimate), "
+            "`kullback_leibler` (how well an answer tells the estimate from other abilities), "
+            "`minimum_expected_posterior_variance` (how much an answer should narrow what is known), "
+            "`a_stratified` (nearest difficulty, low discriminations first), "
+            "`progressive` (chance first, information later), "
+            "`target_success` (probability of a right answer nearest to `target_success`), `random`"
+        },
+    )
+    target_success = Number(
+        validate=validate.Range(min=0, max=1, min_inclusive=False, max_inclusive=False),
+        metadata={"description": "probability of a right answer that the criterion `target_success` looks for"},
+    )
+    strata = Integer(
+        minimum=1, maximum=MOST_STRATA, metadata={"description": "parts of the pool for the criterion `a_stratified`"}
+    )
     content_balancing = Flag(metadata={"description": "keep to the blueprint's proportions"})
+    content_rule = fields.Enum(
+        ContentRule,
+        by_value=True,
+        metadata={
+            "description": "how proportions are kept: `quota` (the neediest objective first, then its best item), "
+            "`priority_index` (the best item of all objectives that the proportions allow, weighted by what they "
+            "lack; needs a maximum length)"
+        },
+    )
+    strict_content = Flag(
+        metadata={"description": "refuse to start where the bank can't fill the maximum length in proportion"}
+    )
     randomesque = Integer(minimum=1, maximum=100, metadata={"description": "choose by chance among this many best"})
-    minimum_length = Integer(minimum=0, maximum=LONGEST_SESSION, metadata={"description": "items at least"})
+    maximum_exposure = Number(
+        allow_none=True,
+        validate=validate.Range(min=0, max=1, min_inclusive=False),
+        metadata={"description": "share of sessions of this mode that an item may appear in; null for no bound"},
+    )
+    minimum_length = Integer(
+        minimum=0,
+        maximum=LONGEST_SESSION,
+        metadata={"description": "items before anything but `time_limit_s` may end it"},
+    )
     maximum_length = Integer(
         minimum=1, maximum=LONGEST_SESSION, allow_none=True, metadata={"description": "items at most; null for no end"}
     )
@@ -43,6 +101,55 @@ class PolicySchema(Strict):
         allow_none=True,
         validate=validate.Range(min=0, max=10, min_inclusive=False),
         metadata={"description": "stop once ability is known this well, in logits; null for never"},
+    )
+    change_of_estimate = Number(
+        allow_none=True,
+        validate=validate.Range(min=0, max=10, min_inclusive=False),
+        metadata={"description": "stop once an answer moves the estimate by less, in logits; null for never"},
+    )
+    minimum_information = Number(
+        allow_none=True,
+        validate=validate.Range(min=0, max=1000, min_inclusive=False),
+        metadata={"description": "stop once no eligible item informs as much, per squared logit; null for never"},
+    )
+    time_limit_s = Integer(
+        allow_none=True,
+        minimum=1,
+        maximum=LONGEST_TIME,
+        metadata={"description": "stop at the first answer so many seconds after the start; null for no limit"},
+    )
+    classification = fields.Enum(
+        Classification,
+        by_value=True,
+        metadata={
+            "description": "stop once it is clear on which side of the exam's cut score the ability lies: "
+            "`confidence_interval` (the interval around the estimate leaves the cut score), "
+            "`sprt` (sequential probability ratio test), `none`"
+        },
+    )
+    confidence = Number(
+        validate=validate.Range(min=0, max=1, min_inclusive=False, max_inclusive=False),
+        metadata={"description": "coverage of the two-sided interval of `confidence_interval`"},
+    )
+    indifference = Number(
+        validate=validate.Range(min=0, max=10, min_inclusive=False),
+        metadata={"description": "half the width of the region around the cut score that `sprt` may err in, in logits"},
+    )
+    alpha = Number(
+        validate=validate.Range(min=0, max=0.5, min_inclusive=False, max_inclusive=False),
+        metadata={"description": "`sprt`: probability of passing a learner at the lower end of that region"},
+    )
+    beta = Number(
+        validate=validate.Range(min=0, max=0.5, min_inclusive=False, max_inclusive=False),
+        metadata={"description": "`sprt`: probability of failing a learner at its upper end"},
+    )
+    on_time_out = fields.Enum(
+        TimeOut,
+        by_value=True,
+        metadata={
+            "description": "what a session that classifies decides when its time is over: `estimate` (the estimate "
+            "decides; fail with fewer answers than the minimum), `fail`, `none` (no decision)"
+        },
     )
     repeats = fields.Enum(
         Repeats, by_value=True, metadata={"description": "whether items of earlier sessions may come again"}
@@ -184,6 +291,22 @@ class AbilitySchema(Reply):
     standard_error = fields.Float(required=True)
 
 
+class DecisionSchema(Reply):
+    """Pass or fail against the exam's cut score as it was when the session began."""
+
+    outcome = fields.Enum(Outcome, by_value=True, required=True)
+    rule = fields.Enum(
+        Rule,
+        by_value=True,
+        required=True,
+        metadata={
+            "description": "by what: `confidence_interval` or `sprt` (it was clear), `estimate` (it ended before), "
+            "`time_out` (the policy says fail)"
+        },
+    )
+    cut_score = fields.Float(required=True, metadata={"description": "in logits"})
+
+
 class StepSchema(Reply):
     """Reply to an answer."""
 
@@ -202,7 +325,13 @@ class StepSchema(Reply):
     )
     ability = fields.Nested(AbilitySchema, required=True, allow_none=True, metadata={"description": "as `correct`"})
     status = fields.Enum(SessionStatus, by_value=True, required=True)
-    stop_reason = fields.String(required=True, allow_none=True)
+    stop_reason = fields.String(required=True, allow_none=True, metadata=STOP_REASONS)
+    decision = fields.Nested(
+        DecisionSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "of a session that classifies, once it is over; null where nothing is decided"},
+    )
     next = fields.Nested(ServedSchema, required=True, allow_none=True)
 
 
@@ -221,7 +350,7 @@ class SessionSchema(Reply):
         metadata={"description": "null for a learner's token"},
     )
     status = fields.Enum(SessionStatus, by_value=True, required=True)
-    stop_reason = fields.String(required=True, allow_none=True)
+    stop_reason = fields.String(required=True, allow_none=True, metadata=STOP_REASONS)
     answered = fields.Integer(required=True, metadata={"description": "positions answered so far"})
     ability = fields.Nested(
         AbilitySchema,
@@ -269,7 +398,7 @@ class ReportSchema(Reply):
 
     session = fields.UUID(required=True)
     status = fields.Enum(SessionStatus, by_value=True, required=True)
-    stop_reason = fields.String(required=True, allow_none=True)
+    stop_reason = fields.String(required=True, allow_none=True, metadata=STOP_REASONS)
     answers = fields.Integer(required=True)
     right = fields.Integer(required=True, allow_none=True)
     ability = fields.Nested(AbilitySchema, required=True, allow_none=True)
@@ -278,6 +407,12 @@ class ReportSchema(Reply):
     )
     evidence = fields.String(
         required=True, validate=validate.OneOf(["enough", "not_enough"]), metadata={"description": "for a score"}
+    )
+    decision = fields.Nested(
+        DecisionSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "of a session that classifies, once it is over; null where nothing is decided"},
     )
     objectives = fields.List(fields.Nested(ObjectiveCountSchema), required=True, allow_none=True)
     items = fields.List(fields.Nested(ReviewedSchema), required=True)

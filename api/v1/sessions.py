@@ -84,6 +84,7 @@ STEP_EXAMPLE = {
     "ability": {"theta": 0.31, "standard_error": 0.93},
     "status": "in_progress",
     "stop_reason": None,
+    "decision": None,
     "next": ITEM_EXAMPLE | {"position": 2},
 }
 REPORT_EXAMPLE = {
@@ -95,6 +96,7 @@ REPORT_EXAMPLE = {
     "ability": {"theta": 0.42, "standard_error": 0.3},
     "score": {"value": 542.0, "low": 492.7, "high": 591.3},
     "evidence": "enough",
+    "decision": None,
     "objectives": [{"code": "1.3", "title": "Compare and contrast …", "answers": 4, "right": 3}],
     "items": [],
 }
@@ -207,7 +209,8 @@ def get_session_report(session: UUID) -> Any:
     """Read what a session came to
 
     Every answered position with its explanation, as the policy allows, and the score on the exam's scale with its
-    interval, or `not_enough` evidence for one.
+    interval, or `not_enough` evidence for one. A session whose policy classifies has its decision, pass or fail, once
+    it is over.
     """
     db = context.db()
     found = _found(session)

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from engine.irt import NODES, ability, posterior
-from engine.irt.types import BoolArray, FloatArray, IntArray
+from engine.irt.types import BoolArray, FloatArray, IntArray, TableArray
 from engine.pool import Pool
+from engine.selection.candidates import most_informative
 from engine.selection.content import deficits, most_urgent, shares
-from engine.selection.criteria import CRITERIA, Known
+from engine.selection.criteria import CRITERIA, Context, maximum_information
 from engine.selection.eligibility import eligible_items, objectives_with
-from engine.selection.exposure import Chance, randomesque
-from engine.selection.policy import Criterion, Policy
+from engine.selection.exposure import Chance, best, randomesque
+from engine.selection.policy import ContentRule, Criterion, Policy
+from engine.selection.priority import allowed, unfilled
 
 # A trace shows at least this many of the best items, so that a reader sees what the choice was between.
 TRACED = 5
@@ -25,9 +27,10 @@ class Choice:
 
     index : pool index;  theta, standard_error : ability before the item, logits
     candidates : (pool index, score) of the best items, best first, at least all that chance chose between
-    objective : index of the objective that content balancing asked for, None without it
+    objective : index of the objective that content balancing asked for, None if it asked for none
     need : (K,) deficits in items by objective, empty without content balancing
     eligible_count : items that could have been served, over all objectives
+    most_information : of any of them, at theta; None where the policy doesn't ask
     """
 
     index: int
@@ -38,10 +41,12 @@ class Choice:
     objective: int | None
     need: tuple[float, ...]
     eligible_count: int
+    most_information: float | None = None
 
     def to_json(self, pool: Pool) -> dict[str, Any]:
         """A plain dictionary with item version ids and objective codes in place of pool indices."""
         versions, codes = pool.item_versions, pool.objective_codes
+        asked = {} if self.most_information is None else {"most_information": self.most_information}
         return {
             "pool": pool.version,
             "item_version": int(versions[self.index]),
@@ -52,7 +57,7 @@ class Choice:
             "objective": None if self.objective is None else codes[self.objective],
             "need": dict(zip(codes, self.need, strict=False)),
             "eligible_count": self.eligible_count,
-        }
+        } | asked
 
 
 def choose(
@@ -80,12 +85,14 @@ def choose(
         return None
     probabilities = posterior(log_posterior)
     theta, standard_error = ability(probabilities)
-    objective, need = content_need(pool, administered, eligible) if policy.content_balancing else (None, ())
+    position = administered.size + 1
+    context = Context(pool, probabilities, theta, standard_error, position, policy, eligible, rng)
+    objective, weights, need = content_need(context, administered)
     span = pool.span(objective)
-    available = eligible_count if objective is None else int(np.count_nonzero(eligible[span]))
-    count = min(max(TRACED, policy.randomesque), available)
-    known = Known(probabilities, theta)
-    ranked, scores = CRITERIA[policy.criterion](pool, known, eligible, count, span)
+    if weights is not None:
+        eligible = eligible & (weights > 0.0)[pool.objective]
+    available = int(np.count_nonzero(eligible[span]))
+    ranked, scores = rank(context, eligible, weights, span, min(max(TRACED, policy.randomesque), available))
     return Choice(
         index=randomesque(ranked, policy.randomesque, rng),
         theta=theta,
@@ -95,13 +102,50 @@ def choose(
         objective=objective,
         need=need,
         eligible_count=eligible_count,
+        most_information=None if policy.minimum_information is None else most_information(context),
     )
 
 
-def content_need(pool: Pool, administered: IntArray, eligible: BoolArray) -> tuple[int, tuple[float, ...]]:
-    """The objective to serve next and every objective's deficit in items; those with an eligible item are in play."""
-    in_play = objectives_with(pool, eligible)
+def rank(
+    context: Context, eligible: BoolArray, weights: FloatArray | None, span: slice, count: int
+) -> tuple[IntArray, FloatArray | TableArray]:
+    """Pool indices and scores of the `count` best eligible items of a span, best first; of equals the lower index.
+
+    weights : (K,), by which the scores of the objectives are multiplied, None for none
+    """
+    pool, criterion = context.pool, context.policy.criterion
+    if criterion is Criterion.maximum_information and weights is None:
+        return most_informative(pool, context.theta, eligible, count, span=span)
+    scores = CRITERIA[criterion](context, span)
+    if weights is not None:
+        scores = scores * weights[pool.objective]
+    np.copyto(scores, -np.inf, where=~eligible[span])
+    ranked = best(scores, count)
+    return ranked + span.start, scores[ranked]
+
+
+def content_need(context: Context, administered: IntArray) -> tuple[int | None, FloatArray | None, tuple[float, ...]]:
+    """What content balancing asks for: an objective, or weights (K,) of the objectives; and all deficits in items.
+
+    The objectives with an eligible item are in play. Without content balancing nothing is asked for.
+    """
+    pool, policy = context.pool, context.policy
+    if not policy.content_balancing:
+        return None, None, ()
+    in_play = objectives_with(pool, context.eligible)
     share = shares(pool.objective_weights, in_play)
     counts = np.bincount(pool.objective[administered], minlength=len(in_play))
     deficit = deficits(share, counts, in_play)
-    return most_urgent(share, deficit), tuple(deficit.tolist())
+    need = tuple(deficit.tolist())
+    if policy.content_rule is ContentRule.priority_index:
+        kept, remaining = counts * in_play, max(1, (policy.maximum_length or 0) - administered.size)
+        weights = unfilled(share, kept, remaining=remaining) * allowed(share, kept, remaining=remaining)
+        if weights.any():
+            return None, weights, need
+    return most_urgent(share, deficit), None, need
+
+
+def most_information(context: Context) -> float:
+    """Fisher information of the most informative eligible item at the estimate, per squared logit."""
+    informs = maximum_information(context, context.pool.span(None))
+    return float(np.max(informs, initial=0.0, where=context.eligible))

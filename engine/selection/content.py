@@ -6,9 +6,21 @@ large enough; then no objective is ever a whole item away from its share, at any
 Source: Tijdeman (1980), The chairman assignment problem, Discrete Mathematics 32(3), 323-330.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from engine.irt.types import BoolArray, FloatArray, IntArray
+from engine.pool import Pool
+
+
+class Shortage(NamedTuple):
+    """An objective with fewer items to serve than a sitting needs of it."""
+
+    code: str
+    have: int
+    need: int
 
 
 def shares(weights: FloatArray, in_play: BoolArray) -> FloatArray:
@@ -37,3 +49,22 @@ def most_urgent(share: FloatArray, deficit: FloatArray) -> int:
     margin = 0.5 / max(1, int(np.count_nonzero(share)) - 1)  # 1 / (2 K - 2)
     due = np.flatnonzero(deficit >= margin * (1.0 - 1e-9))  # all in play and with a share, else there is no deficit
     return int(due[((1.0 - margin - deficit[due]) / share[due]).argmin()])
+
+
+def shortages(
+    pool: Pool, eligible: BoolArray, *, length: int, objectives: Sequence[int] | None = None
+) -> list[Shortage]:
+    """The objectives that may run out in a sitting of this length; none means that the proportions hold to its end.
+
+    eligible : (I,), at the start;  objectives : indices of those the sitting is limited to, None for all
+    An item with an eligible enemy doesn't count, since the enemy may come first.
+    """
+    wanted = np.zeros(len(pool.objective_codes), dtype=np.bool_)
+    wanted[list(range(len(wanted)) if objectives is None else objectives)] = True
+    alone = eligible.copy()
+    for index, enemies in pool.enemies_of.items():
+        alone[index] &= not eligible[enemies].any()
+    have = np.bincount(pool.objective[alone], minlength=len(wanted))
+    need = np.ceil(shares(pool.objective_weights, wanted) * length - 1e-9).astype(np.int64)
+    short = np.flatnonzero(have < need).tolist()
+    return [Shortage(pool.objective_codes[k], int(have[k]), int(need[k])) for k in short]

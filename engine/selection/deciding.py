@@ -11,6 +11,7 @@ import numpy as np
 from engine.irt.types import BoolArray, FloatArray
 from engine.pool import Pool
 from engine.selection.choosing import Choice, choose
+from engine.selection.classifying import Standing
 from engine.selection.exposure import rng_for
 from engine.selection.policy import Policy, Repeats
 
@@ -28,17 +29,18 @@ def decide(
     resting: BoolArray,
     suspended: Sequence[int],
     seed: int,
+    standing: Standing | None = None,
 ) -> dict[str, Any] | None:
     """The trace of the item to serve next, or None when none is left.
 
     administered, suspended : item version ids;  objectives : codes the sitting is limited to, empty for all
     excluded, resting : (I,), met in earlier sittings; of those, not to come back in this one
+    standing : of a sitting that classifies; it goes into the trace
     """
     position = len(administered) + 1
     places = np.array([pool.index_of_version[version] for version in administered], dtype=np.int64)
-    off = np.zeros(len(pool), dtype=np.bool_)
-    off[[pool.index_of_version[version] for version in suspended]] = True
-    limit = [pool.objective_codes.index(code) for code in objectives] or None
+    off = versions_mask(pool, suspended)
+    limit = indices(pool, objectives)
 
     def attempt(blocked: BoolArray) -> Choice | None:
         return choose(
@@ -58,7 +60,21 @@ def decide(
     if choice is None:
         return None
     facts = {"position": position, "seed": seed, "repeated": repeated, "suspended": list(suspended)}
+    if standing is not None:
+        facts["standing"] = standing.to_json()
     return choice.to_json(pool) | facts
+
+
+def versions_mask(pool: Pool, versions: Sequence[int]) -> BoolArray:
+    """True (I,) for the items of these version ids."""
+    mask = np.zeros(len(pool), dtype=np.bool_)
+    mask[[pool.index_of_version[version] for version in versions]] = True
+    return mask
+
+
+def indices(pool: Pool, objectives: Sequence[str]) -> list[int] | None:
+    """Objectives by index; None for no codes, which is all of them."""
+    return [pool.objective_codes.index(code) for code in objectives] or None
 
 
 def option_order(policy: Policy, *, options: int, may_shuffle: bool, seed: int, position: int) -> list[int]:

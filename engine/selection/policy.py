@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from engine.errors import InvalidPolicy
 
@@ -24,6 +24,35 @@ class Criterion(StrEnum):
 
     posterior_information = "posterior_information"
     maximum_information = "maximum_information"
+    kullback_leibler = "kullback_leibler"
+    minimum_expected_posterior_variance = "minimum_expected_posterior_variance"
+    a_stratified = "a_stratified"
+    progressive = "progressive"
+    target_success = "target_success"
+    random = "random"
+
+
+class ContentRule(StrEnum):
+    """How a sitting keeps to the blueprint's proportions, where it does."""
+
+    quota = "quota"  # the objective comes first, then the best of its items
+    priority_index = "priority_index"  # the best item of all that the proportions allow, weighted by what is missing
+
+
+class Classification(StrEnum):
+    """By what a sitting ends once it is clear on which side of the cut score the ability lies."""
+
+    none = "none"
+    confidence_interval = "confidence_interval"
+    sprt = "sprt"
+
+
+class TimeOut(StrEnum):
+    """What a sitting that must pass or fail a learner decides when its time is over."""
+
+    estimate = "estimate"  # the estimate decides, or fail if fewer than the minimum were answered
+    fail = "fail"
+    none = "none"
 
 
 class Repeats(StrEnum):
@@ -49,31 +78,71 @@ class StartsFrom(StrEnum):
 
 ENUMS: dict[str, type[StrEnum]] = {
     "criterion": Criterion,
+    "content_rule": ContentRule,
+    "classification": Classification,
+    "on_time_out": TimeOut,
     "repeats": Repeats,
     "feedback": Feedback,
     "starts_from": StartsFrom,
 }
 
 TEN_YEARS = 87_600  # hours; a longer wait is a mistake, and one long enough would overflow a date
+LONGEST_TIME = 30 * 24 * 3600  # seconds of a sitting with a time limit
+LONGEST_PRIORITY_INDEX = 500  # items of a sitting; the index looks ahead to its end
+MOST_STRATA = 20
+
+# Criteria that are spread over a sitting, so they have to know how long it is.
+SPREAD = (Criterion.a_stratified, Criterion.progressive)
+
+# Criteria whose scores are distances, which nothing can be multiplied with.
+DISTANCES = (Criterion.a_stratified, Criterion.target_success)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """How items are chosen, when a sitting stops, and what its learner sees when.
 
-    content_balancing : keep to the blueprint's proportions;  randomesque : choose uniformly among this many best items
+    target_success : probability of a right answer that the criterion of this name looks for
+    strata : parts of the pool by discrimination, for the criterion `a_stratified`
+    content_balancing : keep to the blueprint's proportions;  content_rule : how
+    strict_content : refuse a sitting whose items can't fill the maximum length in these proportions
+    randomesque : choose uniformly among this many best items
+    maximum_exposure : the share of sittings an item may appear in, 1 or None for no bound
     minimum_length, maximum_length : items of a sitting, None for no end
-    standard_error : logits, stop once the ability is known this well and the minimum length is reached, None for never
+    standard_error : logits, stop once the ability is known this well, None for never
+    change_of_estimate : logits, stop once an answer moves the estimate by less, None for never
+    minimum_information : per squared logit, stop once no eligible item informs as much at the estimate, None for never
+    time_limit_s : seconds from the start, stop at the first answer after them, None for no limit
+    classification : stop once it is clear on which side of the exam's cut score the ability lies
+    confidence : coverage of the interval for `confidence_interval`, two-sided
+    indifference : logits on each side of the cut score within which `sprt` may err
+    alpha, beta : for `sprt`, probability of passing a learner at the lower end of that region, of failing at the upper
+    on_time_out : what is decided if the time runs out first
     repeat_after_hours : how long ago an item must have been seen to come again
+    The minimum length holds for every reason to stop but time.
     Raises InvalidPolicy naming the field, its value and what is right.
     """
 
     criterion: Criterion = Criterion.posterior_information
+    target_success: float = 0.7
+    strata: int = 4
     content_balancing: bool = True
+    content_rule: ContentRule = ContentRule.quota
+    strict_content: bool = False
     randomesque: int = 5
+    maximum_exposure: float | None = None
     minimum_length: int = 0
     maximum_length: int | None = None
     standard_error: float | None = None
+    change_of_estimate: float | None = None
+    minimum_information: float | None = None
+    time_limit_s: int | None = None
+    classification: Classification = Classification.none
+    confidence: float = 0.95
+    indifference: float = 0.3
+    alpha: float = 0.05
+    beta: float = 0.05
+    on_time_out: TimeOut = TimeOut.estimate
     repeats: Repeats = Repeats.never
     repeat_after_hours: float = 24.0
     feedback: Feedback = Feedback.immediate
@@ -83,20 +152,30 @@ class Policy:
     def __post_init__(self) -> None:
         for name, enum in ENUMS.items():
             require(self, name, isinstance(getattr(self, name), enum), "one of " + ", ".join(enum))
-        for name in ("content_balancing", "shuffle_options"):
+        for name in ("content_balancing", "strict_content", "shuffle_options"):
             require(self, name, isinstance(getattr(self, name), bool), "true or false")
+        for name in ("target_success", "confidence"):
+            require(self, name, is_within(getattr(self, name), 0, 1), "a number above 0 and below 1")
+        for name in ("alpha", "beta"):
+            require(self, name, is_within(getattr(self, name), 0, 0.5), "a number above 0 and below 0.5")
+        for name in ("standard_error", "change_of_estimate", "minimum_information"):
+            bound = getattr(self, name)
+            require(self, name, bound is None or is_within(bound, 0, math.inf), "null or a number above 0")
+        require(self, "indifference", is_within(self.indifference, 0, math.inf), "a number above 0")
+        share = self.maximum_exposure
+        rate = share is None or (is_number(share) and 0 < share <= 1)
+        require(self, "maximum_exposure", rate, "null or a number above 0, at most 1")
+        require(self, "strata", is_count(self.strata, 1, MOST_STRATA), f"a whole number from 1 to {MOST_STRATA}")
         require(self, "randomesque", is_count(self.randomesque, 1, 100), "a whole number from 1 to 100")
         require(self, "minimum_length", is_count(self.minimum_length, 0), "a whole number from 0")
-        least = max(1, self.minimum_length)
-        longest = self.maximum_length
-        expected = f"null or a whole number from {least}" + (" (the minimum length)" if least > 1 else "")
-        require(self, "maximum_length", longest is None or is_count(longest, least), expected)
-        error, hours = self.standard_error, self.repeat_after_hours
-        precise = error is None or (is_number(error) and 0 < error < math.inf)
-        require(self, "standard_error", precise, "null or a number above 0")
+        limit = self.time_limit_s
+        timed = limit is None or is_count(limit, 1, LONGEST_TIME)
+        require(self, "time_limit_s", timed, f"null or a whole number from 1 to {LONGEST_TIME}")
+        hours = self.repeat_after_hours
         require(
             self, "repeat_after_hours", is_number(hours) and 0 <= hours <= TEN_YEARS, f"a number from 0 to {TEN_YEARS}"
         )
+        check_length(self)
 
     def with_changes(self, changes: Mapping[str, object]) -> Self:
         """This policy with some fields replaced by JSON values; a field that does not exist is an error."""
@@ -131,11 +210,34 @@ def require(policy: Policy, field: str, holds: bool, expected: str) -> None:
         raise InvalidPolicy(field, getattr(policy, field), expected)
 
 
+def check_length(policy: Policy) -> None:
+    """Raise InvalidPolicy unless the maximum length is one that the other fields can work with."""
+    least, longest = max(1, policy.minimum_length), policy.maximum_length
+    expected = f"null or a whole number from {least}" + (" (the minimum length)" if least > 1 else "")
+    require(policy, "maximum_length", longest is None or is_count(longest, least), expected)
+    if policy.criterion in SPREAD:
+        require(policy, "maximum_length", longest is not None, f"a whole number ({policy.criterion} is spread over it)")
+    if policy.strict_content:
+        require(policy, "content_balancing", policy.content_balancing, "true (strict_content asks for proportions)")
+        require(policy, "maximum_length", longest is not None, "a whole number (strict_content is measured by it)")
+    if policy.content_balancing and policy.content_rule is ContentRule.priority_index:
+        ends = longest is not None and longest <= LONGEST_PRIORITY_INDEX
+        why = f"a whole number up to {LONGEST_PRIORITY_INDEX} (priority_index looks ahead to the end)"
+        require(policy, "maximum_length", ends, why)
+        weighable = "another one (priority_index multiplies scores, and these are distances)"
+        require(policy, "criterion", policy.criterion not in DISTANCES, weighable)
+
+
+def is_within(value: object, low: float, high: float) -> bool:
+    """A number strictly between both."""
+    return is_number(value) and low < value < high
+
+
 def is_count(value: object, least: int, most: float = math.inf) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

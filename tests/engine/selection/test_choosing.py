@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.irt import estimate, information, normal_log_prior, probability, update
-from engine.selection import ADAPTIVE_TEST, PRACTICE, Criterion, choose, rng_for
+from engine.selection import ADAPTIVE_TEST, PRACTICE, ContentRule, Criterion, Policy, choose, rng_for
+from engine.selection.policy import DISTANCES
 from tests.factories.pools import make_pool
 
 BEST_ONLY = replace(ADAPTIVE_TEST, randomesque=1, content_balancing=False)
@@ -198,3 +199,71 @@ def test_maximum_information_finds_the_best_eligible_item_of_the_neediest_object
         assert choice.index == int(scores.argmax())
         administered = np.append(administered, choice.index)
         log_posterior = update(log_posterior, bool(rng.random() < 0.5), *pool.parameters(choice.index))
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+def test_chance_picks_among_the_best_never_the_worst_whatever_the_criterion(criterion):
+    pool = make_pool(40, objectives=1, seed=6)
+    policy = Policy(criterion=criterion, maximum_length=20, randomesque=3)
+    choices = [first_choice(pool, policy, seed) for seed in range(40)]
+    for choice in choices:
+        scores = dict(choice.candidates)
+        assert choice.index in list(scores)[:3]
+        assert scores[choice.index] >= sorted(scores.values())[-3]
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("rule", ContentRule)
+def test_every_criterion_serves_the_whole_bank_and_then_says_that_nothing_is_left(criterion, rule):
+    if rule is ContentRule.priority_index and criterion in DISTANCES:
+        pytest.skip("refused by the policy")
+    policy = Policy(criterion=criterion, content_rule=rule, maximum_length=14)
+    served = [choice.index for choice in sitting(make_pool(12), policy, length=14)]
+    assert sorted(served) == list(range(12))
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+def test_a_pool_of_one_item_and_one_of_identical_items_are_served(criterion):
+    policy = Policy(criterion=criterion, maximum_length=10, randomesque=1)
+    same = make_pool(6, objectives=1, a=np.ones(6), b=np.zeros(6), c=np.zeros(6))
+    assert [choice.index for choice in sitting(make_pool(1, objectives=1), policy, length=3)] == [0]
+    assert len(sitting(same, policy, length=10)) == 6
+    if criterion not in (Criterion.progressive, Criterion.random, Criterion.a_stratified):
+        assert [choice.index for choice in sitting(same, policy, length=10)] == list(range(6))
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+def test_absurd_discriminations_neither_stop_a_sitting_nor_make_a_number_that_json_lacks(criterion):
+    a = np.array([-2.0, 1e160, 1e-12, 30.0, 0.0, 1.0, -500.0, 1.5])
+    pool = make_pool(8, objectives=1, a=a, b=np.linspace(-2.0, 2.0, 8), c=np.full(8, 0.2))
+    choices = sitting(pool, Policy(criterion=criterion, maximum_length=8), length=8)
+    assert len(choices) == 8
+    assert all(np.isfinite(choice.theta) and json.dumps(choice.to_json(pool), allow_nan=False) for choice in choices)
+
+
+def test_the_information_that_is_left_is_that_of_the_best_eligible_item():
+    pool, policy = make_pool(30), replace(ADAPTIVE_TEST, minimum_information=0.1)
+    informs = information(first_choice(pool).theta, pool.a, pool.b, pool.c, pool.d)
+    blocked = informs > np.sort(informs)[-4]
+    assert first_choice(pool, policy, blocked=blocked).most_information == np.sort(informs)[-4]
+    assert first_choice(pool).most_information is None
+    assert "most_information" not in first_choice(pool).to_json(pool)
+
+
+def test_the_priority_index_weighs_information_by_what_its_objective_lacks():
+    pool = make_pool(60, objective_weights=[3.0, 2.0, 1.0])
+    policy = Policy(criterion=Criterion.maximum_information, content_rule=ContentRule.priority_index, maximum_length=12)
+    choice = first_choice(pool, policy, administered=np.array([3, 24]))
+    informs = information(choice.theta, pool.a, pool.b, pool.c, pool.d)
+    index = informs * np.array([5 / 6, 3 / 4, 1.0])[pool.objective]
+    index[[3, 24]] = 0.0
+    assert choice.candidates[0] == (int(index.argmax()), pytest.approx(index.max()))
+    assert choice.objective is None
+    assert len(choice.need) == 3
+
+
+def test_when_an_objective_runs_out_the_priority_index_goes_on_with_the_others():
+    pool = make_pool(12, objective=[0] + [1] * 5 + [2] * 6)
+    policy = Policy(content_rule=ContentRule.priority_index, maximum_length=12)
+    served = pool.objective[[choice.index for choice in sitting(pool, policy, length=12)]]
+    assert np.bincount(served).tolist() == [1, 5, 6]

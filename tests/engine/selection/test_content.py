@@ -3,7 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.selection.content import deficits, most_urgent, shares
+from engine.irt import normal_log_prior
+from engine.selection import ContentRule, Policy, choose, rng_for
+from engine.selection.content import deficits, most_urgent, shares, shortages
+from tests.factories.pools import make_pool
 
 weight_lists = st.lists(st.integers(0, 40), min_size=1, max_size=15).filter(any)
 
@@ -70,3 +73,40 @@ def test_the_deficits_are_one_item_in_all(weights, served):
     share, counts = sequence(weights, served + 1)
     in_play = np.ones(len(weights), dtype=bool)
     assert deficits(share, counts[-1], in_play).sum() == pytest.approx(1.0)
+
+
+def test_objectives_that_a_sitting_would_exhaust_are_named_with_what_they_have_and_need():
+    pool = make_pool(12, objective=[0] * 2 + [1] * 4 + [2] * 6, objective_weights=[2.0, 1.0, 1.0])
+    everything = np.ones(12, dtype=bool)
+    assert shortages(pool, everything, length=12) == [("1.1", 2, 6)]
+    assert shortages(pool, everything, length=4) == []
+    assert shortages(pool, everything, length=10, objectives=[1, 2]) == [("1.2", 4, 5)]
+
+
+def test_an_objective_with_a_share_and_no_item_is_short():
+    pool = make_pool(4, objective=[1] * 4, objectives=2)
+    assert shortages(pool, np.ones(4, dtype=bool), length=2) == [("1.1", 0, 1)]
+
+
+def test_items_that_an_enemy_may_shut_out_do_not_count():
+    pool = make_pool(6, objectives=2, enemies=[[0, 5]])
+    everything, without_five = np.ones(6, dtype=bool), np.arange(6) != 5
+    assert shortages(pool, everything, length=6) == [("1.1", 2, 3), ("1.2", 2, 3)]
+    assert shortages(pool, without_five, length=5) == [("1.2", 2, 3)]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 14), st.sampled_from(ContentRule))
+def test_without_a_shortage_a_whole_sitting_keeps_the_proportions(seed, length, rule):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 9, 4)
+    pool = make_pool(30, objectives=4, objective=np.sort(rng.integers(0, 4, 30)), objective_weights=weights, seed=seed)
+    policy = Policy(maximum_length=length, content_rule=rule)
+    if shortages(pool, np.ones(30, dtype=bool), length=length):
+        return
+    counts, administered = np.zeros(4), np.empty(0, dtype=int)
+    for position in range(length):
+        arguments = {"administered": administered, "blocked": np.zeros(30, dtype=bool), "policy": policy}
+        choice = choose(pool, normal_log_prior(), rng=rng_for(seed, position), **arguments)
+        administered = np.append(administered, choice.index)
+        counts[pool.objective[choice.index]] += 1
+        assert np.abs(counts - (position + 1) * weights / weights.sum()).max() < 1.0
