@@ -1,1 +1,80 @@
-"""What is known of a learner: ability per objective, memory of seen items, mastery, readiness and a plan; all pure."""
+"""What is known of a learner: ability per objective, memory of seen items, mastery, readiness and a plan; all pure.
+
+`fitting` is imported by the job that needs it, since it loads scikit-learn.
+"""
+
+from engine.learner.mastery import ENOUGH_ANSWERS, Mastery, domain_shares, mastery
+from engine.learner.memory import SCHEDULE, Memory, due, next_due, rating, retrievability, reviewed, schedule
+from engine.learner.packing import pack, unpack
+from engine.learner.planning import Day, Phase, Work, plan
+from engine.learner.rapid import floors, is_rapid, medians, pace, wants_nudge
+from engine.learner.readiness import (
+    Form,
+    Readiness,
+    blueprint_form,
+    pass_posterior,
+    pass_probability,
+    readiness,
+    study_gains,
+)
+from engine.learner.scores import objective_curves
+from engine.learner.state import (
+    Prior,
+    State,
+    ability_covariance,
+    ability_means,
+    ability_sds,
+    drifted,
+    initial,
+    overall,
+    rearranged,
+    updated,
+)
+from engine.learner.success import FEATURES, SuccessModel, features
+
+__all__ = [
+    "ENOUGH_ANSWERS",
+    "FEATURES",
+    "SCHEDULE",
+    "Day",
+    "Form",
+    "Mastery",
+    "Memory",
+    "Phase",
+    "Prior",
+    "Readiness",
+    "State",
+    "SuccessModel",
+    "Work",
+    "ability_covariance",
+    "ability_means",
+    "ability_sds",
+    "blueprint_form",
+    "domain_shares",
+    "drifted",
+    "due",
+    "features",
+    "floors",
+    "initial",
+    "is_rapid",
+    "mastery",
+    "medians",
+    "next_due",
+    "objective_curves",
+    "overall",
+    "pace",
+    "pack",
+    "pass_posterior",
+    "pass_probability",
+    "plan",
+    "rating",
+    "readiness",
+    "rearranged",
+    "retrievability",
+    "reviewed",
+    "schedule",
+    "study_gains",
+    "unpack",
+    "updated",
+    "wants_nudge",
+]
