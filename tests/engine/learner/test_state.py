@@ -68,7 +68,7 @@ def test_the_overall_ability_weighs_the_objectives_by_the_blueprint():
     assert overall(state, np.array([1.0, 1.0, 1.0])).standard_error < ability_sds(state).min()
 
 
-def test_two_objectives_agree_with_the_posterior_on_a_grid_within_a_third_of_a_standard_error():
+def test_two_objectives_agree_with_the_posterior_on_a_grid_within_a_fifth_of_a_standard_error():
     apart = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -78,8 +78,8 @@ def test_two_objectives_agree_with_the_posterior_on_a_grid_within_a_third_of_a_s
         apart.append(
             np.abs([*(ability_means(state) - mean) / sd, (state.mean[0] - g) / sd[0], *ability_sds(state) / sd - 1.0])
         )
-    assert np.max(apart) < 0.33
-    assert np.mean(apart) < 0.08
+    assert np.max(apart) < 0.2
+    assert np.mean(apart) < 0.06
 
 
 def test_one_answer_agrees_with_the_posterior_on_a_grid_to_the_quadratures_error():
@@ -136,7 +136,7 @@ def test_the_order_of_the_answers_hardly_matters_without_drift(seed):
     one = after(given_answers)
     others = [after([given_answers[i] for i in rng.permutation(60)]) for _ in range(10)]
     assert (
-        np.mean([np.abs(ability_means(other) - ability_means(one)) for other in others]) < 0.2 * ability_sds(one).min()
+        np.mean([np.abs(ability_means(other) - ability_means(one)) for other in others]) < 0.1 * ability_sds(one).min()
     )
     assert np.mean([np.abs(ability_sds(other) - ability_sds(one)) for other in others]) < 0.1 * ability_sds(one).min()
 
@@ -248,3 +248,10 @@ def test_updating_leaves_the_state_it_was_given_alone():
     assert isinstance(before, State)
     assert (before.covariance == initial(2, PRIOR).covariance).all()
     assert before.answers.sum() == 0
+
+
+def test_one_answer_to_an_absurd_item_does_not_make_anyone_infinitely_certain():
+    edge = PRIOR.mean + 5.95 * ability_sds(initial(1, PRIOR))[0]  # only the outermost place lies beyond
+    state = updated(initial(1, PRIOR), 0, True, 1e300, edge)
+    assert 0.01 < ability_sds(state)[0] < 0.1
+    assert np.isfinite(updated(state, 0, False, 1e300, edge).mean).all()
