@@ -1,4 +1,4 @@
-"""What a session's policy can ask for, over HTTP: one test for each family of criteria, content rule and way to stop."""
+"""What a session's policy can ask for, over HTTP: a test for each family of criteria, content rule and way to stop."""
 
 from collections.abc import Callable
 from typing import Any
