@@ -1,9 +1,9 @@
 """Candidate lists: the most informative items at every ability, found once, so that a step need not look at them all.
 
-The ability grid is cut into cells. For each cell a list holds the items that inform most somewhere in it, and the most
-information that any item left out can have there. A step evaluates the listed items exactly; what it finds is the true
-maximum as long as it is above that bound, and if it is not, the step looks at every item. So the lists never change a
-choice, and they take the same few hundred kilobytes for a pool of any size.
+The ability grid is cut into cells. For each cell a list holds items in the order of the most information they can have
+anywhere in it. A step evaluates the first of them exactly; what it finds is the true maximum as long as it is above
+what the next item of the list can have at most, and if it is not, the step looks at every item. So the lists never
+change a choice, and they take a few hundred kilobytes for a pool of any size. Simulation reads the same lists.
 """
 
 from dataclasses import dataclass
@@ -17,42 +17,51 @@ from engine.irt.types import BoolArray, FloatArray, IntArray
 from engine.pool import Pool
 from engine.selection.exposure import best
 
-LISTED = 128  # items per cell: more than a sitting uses up there, few enough to evaluate in microseconds
-EDGES = NODES[::2]  # cells of 0.2 logits
+LISTED = 128  # items per cell for a step: more than a sitting uses up there
+SPARE = 24  # items that a step evaluates beyond those it asks for
 SLACK = 1e-9  # relative; covers the rounding of a bound
 HALVINGS = 60  # of an interval of at most 1: to the last bit
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Lists for each cell between two EDGES; N items in each.
+    """Lists of N items for each of C cells, between neighbouring nodes of the ability grid.
 
-    listed : (cells, N), pool indices, ascending;  parameters : (cells, 4, N), their a, b, c, d
-    rest : (cells,), no other item has as much information anywhere in the cell
+    listed : (C, N), pool indices, those that can inform most in the cell first, of equal ones the lower index
+    most : (C, N + 1), no item from this place of the list on has more information anywhere in the cell; the last column
+    is for the items that are not listed, minus infinity if there are none
     """
 
     listed: IntArray
-    parameters: FloatArray
-    rest: FloatArray
+    most: FloatArray
 
     @classmethod
-    def of(cls, pool: Pool) -> "Candidates":
-        count, cells = min(LISTED, len(pool)), EDGES.size - 1
-        items = np.stack([pool.a, pool.b, pool.c, pool.d])
-        listed = np.empty((cells, count), dtype=np.int64)
-        rest = np.full(cells, -np.inf)
+    def of(cls, pool: Pool, count: int = LISTED) -> "Candidates":
+        """The lists of a pool, each of `count` items at most."""
+        count, cells = min(count, len(pool)), NODES.size - 1
+        items = (pool.a, pool.b, pool.c, pool.d)
+        listed, most = np.empty((cells, count), dtype=np.int64), np.full((cells, count + 1), -np.inf)
         peak, highest = peaks(*items)
-        left = information(float(EDGES[0]), *items)
+        left = information(float(NODES[0]), *items)
         for cell in range(cells):
-            right = information(float(EDGES[cell + 1]), *items)
-            inside = (EDGES[cell] <= peak) & (peak <= EDGES[cell + 1])
-            most = np.where(inside, np.maximum(highest, left), np.maximum(left, right))
-            order = np.argpartition(most, len(pool) - count) if count else np.empty(0, dtype=np.int64)
-            listed[cell] = np.sort(order[len(pool) - count :])
-            if count < len(pool):
-                rest[cell] = most[order[: len(pool) - count]].max() * (1.0 + SLACK)
+            right = information(float(NODES[cell + 1]), *items)
+            inside = (NODES[cell] <= peak) & (peak <= NODES[cell + 1])
+            bound = np.maximum(np.maximum(left, right), np.where(inside, highest, 0.0))
+            with np.errstate(over="ignore"):  # infinite is a bound, too
+                listed[cell], most[cell] = first(bound * (1.0 + SLACK), count)
             left = right
-        return cls(listed, np.ascontiguousarray(items[:, listed].swapaxes(0, 1)), rest)
+        return cls(listed, most)
+
+
+def first(bound: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
+    """The `count` places with the highest bounds, in order, and their bounds, followed by the highest of the others."""
+    if count < bound.size:
+        parted = np.argpartition(-bound, count)
+        chosen, rest = np.sort(parted[:count]), bound[parted[count]]
+    else:
+        chosen, rest = np.arange(bound.size), -np.inf
+    order = chosen[np.argsort(-bound[chosen], kind="stable")]
+    return order, np.append(bound[order], rest)
 
 
 def most_informative(
@@ -65,16 +74,17 @@ def most_informative(
     """
     if span is not None and span != pool.span(None):
         return search(pool, theta, eligible, count, span)
-    lists = _lists(pool)
-    cell = int(np.searchsorted(EDGES[1:-1], theta, side="right"))
-    listed = lists.listed[cell]
-    if EDGES[0] <= theta <= EDGES[-1]:
-        allowed = np.flatnonzero(eligible[listed])
+    if NODES[0] <= theta <= NODES[-1]:
+        lists = _lists(pool)
+        cell = int(np.searchsorted(NODES[1:-1], theta, side="right"))
+        listed = lists.listed[cell]
+        allowed = np.flatnonzero(eligible[listed])[: count + SPARE]
         if allowed.size >= count:
-            scores = information(theta, *lists.parameters[cell][:, allowed])
+            places = np.sort(listed[allowed])
+            scores = information(theta, pool.a[places], pool.b[places], pool.c[places], pool.d[places])
             ranked = best(scores, count)
-            if allowed.size == len(pool) or scores[ranked[-1]] > lists.rest[cell]:
-                return listed[allowed[ranked]], scores[ranked]
+            if scores[ranked[-1]] > lists.most[cell, allowed[-1] + 1]:
+                return places[ranked], scores[ranked]
     return search(pool, theta, eligible, count, pool.span(None))
 
 

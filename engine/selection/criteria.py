@@ -54,15 +54,17 @@ def posterior_information(context: Context, span: slice) -> TableArray:
 
 
 def table_weights(probabilities: FloatArray) -> TableArray:
-    """Node probabilities (61,) for the information table: a skipped node gives half of its own to each neighbour.
+    """Node probabilities (..., 61) for the information table from those (..., 121) of the ability grid.
+
+    A node that the table skips gives half of its own to each neighbour.
 
     That costs the best items under 0.5 % of their score, and no posterior is so narrow that it falls between two nodes.
     The tails are cut off where they would be subnormal in float32: such numbers make the product ten times slower.
     """
-    weights = probabilities[::2].copy()
-    halves = 0.5 * probabilities[1::2]
-    weights[:-1] += halves
-    weights[1:] += halves
+    weights = probabilities[..., ::2].copy()
+    halves = 0.5 * probabilities[..., 1::2]
+    weights[..., :-1] += halves
+    weights[..., 1:] += halves
     weights[weights < NEGLIGIBLE] = 0.0
     return weights.astype(np.float32)
 

@@ -11,13 +11,13 @@ from engine.irt import information
 from engine.irt.types import FloatArray, IntArray, TableArray
 from engine.pool import Pool
 from engine.selection import Criterion, rng_for
+from engine.selection.criteria import table_weights
 from engine.simulation.batch import Batch
 from engine.simulation.needs import most_urgent
 from engine.simulation.rules import Rules
 from engine.simulation.shortlists import Shortlists
 
 Choose = Callable[[Batch, int], IntArray]
-NEGLIGIBLE = 1e-12  # node probabilities below count as 0, as in `selection.criteria`
 
 
 def chooser(pool: Pool, rules: Rules) -> Choose:
@@ -54,19 +54,6 @@ def scored(pool: Pool, rules: Rules, batch: Batch, rows: IntArray, span: slice) 
         return information(batch.mean[rows], pool.a[span], pool.b[span], pool.c[span], pool.d[span])
     probabilities = batch.posterior[rows] / batch.total[rows, None]
     return np.asarray(table_weights(probabilities) @ pool.information_table[span].T)
-
-
-def table_weights(probabilities: FloatArray) -> TableArray:
-    """Node probabilities (n, 61) for the pool's information table from those (n, 121) of the ability grid.
-
-    As in `selection.criteria`: a node that the table skips gives half of its own to each neighbour.
-    """
-    weights = probabilities[:, ::2].copy()
-    halves = 0.5 * probabilities[:, 1::2]
-    weights[:, :-1] += halves
-    weights[:, 1:] += halves
-    weights[weights < NEGLIGIBLE] = 0.0
-    return weights.astype(np.float32)
 
 
 def drawn(seeds: IntArray, position: int, among: IntArray) -> IntArray:

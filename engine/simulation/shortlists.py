@@ -1,9 +1,8 @@
 """Maximum information for many examinees at once without looking at every item, and yet exactly.
 
-The ability grid is cut into cells. For each cell a list holds items in the order of the most information they can have
-anywhere in it. An examinee's cell is looked up, and the first items of the list that are still available are
-evaluated exactly. The best of them is the best of all if it beats what the next item of the list can have at most;
-where it does not, every item is looked at.
+The lists are those of `selection.candidates`, and so is the proof: the first items of an examinee's list that are still
+available are evaluated exactly, and the best of them is the best of all if it beats what the next item of the list can
+have at most. Where it does not, every item is looked at.
 """
 
 from dataclasses import dataclass
@@ -13,17 +12,12 @@ import numpy as np
 from engine.irt import LOGIT_LIMIT, NODES, information
 from engine.irt.types import BoolArray, FloatArray, IntArray
 from engine.pool import Pool
+from engine.selection.candidates import Candidates
 
 EVALUATED = 12  # items of a list from the first available one on: the best is among them but for one step in 300
 SPARE = 24  # items of a list beyond those that a sitting can have used up
 LOW, HIGH, WIDTH = float(NODES[0]), float(NODES[-1]), float(NODES[1] - NODES[0])
-
-# The second derivative of log I(theta) is at most 2.5 a^2 in size for the 1PL to 4PL: with s = expit(a (theta - b)) it
-# is a^2 times -4 s (1 - s), plus one term each for P and Q of at most (1 - s)^2 + (1 - s) and s^2 + s. A maximum inside
-# a cell is at most half a cell from an edge, so it exceeds the larger edge by at most exp(2.5 a^2 (WIDTH / 2)^2 / 2).
-CURVATURE = 2.5
-LARGEST_EXPONENT, LARGEST = 700.0, float(np.finfo(np.float64).max)
-ROUNDING = 1e-9  # relative; covers the rounding of a bound
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +35,9 @@ class Shortlists:
     @classmethod
     def of(cls, pool: Pool, longest: int) -> "Shortlists":
         """Lists for sittings of at most `longest` items."""
-        count = min(len(pool), longest + SPARE)
-        everything = np.arange(len(pool))
-        at_nodes = informing(pool, np.asarray(NODES), np.broadcast_to(everything, (NODES.size, len(pool))))  # (Q, I)
-        with np.errstate(over="ignore"):
-            exponent = 0.5 * CURVATURE * np.square(pool.a * (0.5 * WIDTH))
-            slack = np.exp(np.minimum(exponent, LARGEST_EXPONENT)) * (1.0 + ROUNDING)
-            most = np.maximum(at_nodes[:-1], at_nodes[1:]) * slack  # (C, I)
-        rest = np.full((len(most), 1), -np.inf)
-        listed = np.broadcast_to(everything, most.shape)
-        if count < len(pool):
-            cut = np.argpartition(-most, count, axis=1)
-            rest = np.take_along_axis(most, cut[:, count : count + 1], axis=1)
-            listed = np.sort(cut[:, :count], axis=1)
-        ours = np.take_along_axis(most, listed, axis=1)
-        order = np.argsort(-ours, axis=1, kind="stable")  # so of equal items the lower index comes first
-        bounds = np.concatenate([np.take_along_axis(ours, order, axis=1), np.repeat(rest, EVALUATED, axis=1)], axis=1)
-        return cls(pool, np.take_along_axis(listed, order, axis=1), np.ascontiguousarray(bounds))
+        lists = Candidates.of(pool, longest + SPARE)
+        beyond = np.repeat(lists.most[:, -1:], EVALUATED, axis=1)
+        return cls(pool, lists.listed, np.concatenate([lists.most[:, :-1], beyond], axis=1))
 
     def best(self, theta: FloatArray, available: BoolArray) -> IntArray:
         """The available item (n,) with most information for each examinee, -1 where none is available.

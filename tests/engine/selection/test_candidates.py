@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.irt import information
+from engine.irt import NODES, information
 from engine.pool import Pool
 from engine.selection import candidates
-from engine.selection.candidates import EDGES, LISTED, Candidates, most_informative, peaks
+from engine.selection.candidates import LISTED, Candidates, most_informative, peaks
 from tests.factories.pools import make_pool
 
 
@@ -41,7 +41,7 @@ def test_the_items_are_those_of_a_full_search(pool, theta, count, share, seed):
 
 def test_when_the_listed_items_are_used_up_the_others_are_found(pool):
     theta = 0.31
-    cell = int(np.searchsorted(EDGES, theta)) - 1
+    cell = int(np.searchsorted(NODES, theta)) - 1
     eligible = np.ones(len(pool), dtype=np.bool_)
     eligible[Candidates.of(pool).listed[cell][:-3]] = False
     ranked, _ = most_informative(pool, theta, eligible, 5)
@@ -50,11 +50,11 @@ def test_when_the_listed_items_are_used_up_the_others_are_found(pool):
 
 def test_no_item_left_out_reaches_the_bound_anywhere_in_its_cell(pool):
     lists = Candidates.of(pool)
-    for cell in range(EDGES.size - 1):
+    for cell in range(NODES.size - 1):
         others = np.setdiff1d(np.arange(len(pool)), lists.listed[cell])
-        inside = np.linspace(EDGES[cell], EDGES[cell + 1], 41)
+        inside = np.linspace(NODES[cell], NODES[cell + 1], 41)
         most = information(inside, pool.a[others], pool.b[others], pool.c[others], pool.d[others]).max()
-        assert most < lists.rest[cell]
+        assert most < lists.most[cell, -1]
 
 
 def test_the_lists_are_enough_for_a_sitting_of_forty(pool, monkeypatch):
