@@ -16,14 +16,13 @@ import numpy as np
 import sqlalchemy as sa
 
 from engine import loading
+from engine.answers import Given, Served, Step, check_shape, exposure_class
 from engine.errors import NothingToServe, PositionConflict, SessionFinished
 from engine.irt import NODES, Ability, estimate, log_likelihood, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
 from engine.pool import Pool
-from engine.presenting import Presented
 from engine.selection import (
     POLICIES,
-    Decision,
     Feedback,
     Mode,
     Policy,
@@ -34,6 +33,7 @@ from engine.selection import (
     StopReason,
     decide,
     decided,
+    decided_after,
     is_over_time,
     option_order,
     pack,
@@ -43,9 +43,9 @@ from engine.selection import (
     withheld_items,
 )
 from itembank import calibrations, learners, responses, scoring, sessions, settling
-from itembank.content import ExposureClass, ItemKind, SessionStatus
-from itembank.errors import Invalid, Issue, KeyReused
-from itembank.models import Exam, Response, Score, Session
+from itembank.content import ExposureClass, SessionStatus
+from itembank.errors import KeyReused
+from itembank.models import Exam, Session
 from itembank.settling import Settlement
 from itembank.store import Db
 
@@ -53,44 +53,6 @@ EMPTY = np.zeros(NODES.size).tobytes()  # the log-likelihood of no answers
 EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """An item in its place: `order` is the order of its options on screen, as indices into the author's."""
-
-    position: int
-    item: Presented
-    order: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An answer as it came in. item, selected : uuids as text"""
-
-    position: int
-    item: str
-    selected: tuple[str, ...]
-    response_time_ms: int | None = None
-    idempotency_key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The reply to an answer. `served` is what was answered, `next` what comes, None when the sitting is over.
-
-    decision : pass or fail, of a sitting that is over and was to decide that
-    """
-
-    served: Served
-    selected: tuple[str, ...]
-    scored: scoring.Scored
-    theta: float
-    standard_error: float
-    stop_reason: str | None
-    decision: Decision | None
-    reveals: bool
-    next: Served | None
 
 
 def start(
@@ -207,48 +169,66 @@ def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None
         now=now,
     )
     if policy.feedback is Feedback.end:
-        pool = loading.get_pool(db, session.pool_id)
-        learners.reveal(db, session.learner_id, _items(pool, session.administered[:-1]))
+        answered = loading.get_pool(db, session.pool_id).items_of(session.administered[:-1])
+        learners.reveal(db, session.learner_id, answered)
 
 
-def check_shape(served: Served, given: Given) -> None:
-    """Raise Invalid unless the answer is to this item, with its options, as many as its kind takes."""
-    question = served.item.question
-    if given.item != question.id:
-        raise Invalid((Issue("/item", f"position {served.position} holds item {question.id}, not {given.item}"),))
-    known = {option.id for option in question.options}
-    issues = [
-        Issue(f"/selected/{place}", f"{option} is not an option of item {question.id}")
-        for place, option in enumerate(given.selected)
-        if option not in known
-    ]
-    if len(set(given.selected)) != len(given.selected):
-        issues.append(Issue("/selected", "an option is selected twice"))
-    if not given.selected or (question.kind == ItemKind.SINGLE_CHOICE and len(given.selected) != 1):
-        expected = "exactly 1" if question.kind == ItemKind.SINGLE_CHOICE else "at least 1"
-        issues.append(Issue("/selected", f"{len(given.selected)} options selected, {expected} expected"))
-    if issues:
-        raise Invalid(tuple(issues))
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What an answer means and what follows from it.
+
+    log_posterior : (121,), after it;  learned : the learner's log-likelihood, as bytes; None if nothing was learned
+    following : the trace of the next item, None where the sitting ends for the reason `stop`
+    """
+
+    scored: scoring.Scored
+    exposure: ExposureClass
+    log_posterior: FloatArray
+    learned: bytes | None
+    progress: Progress
+    following: dict[str, Any] | None
+    stop: StopReason | None
 
 
 def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step | None:
     """None if something else has just changed what this rests on; the next look will see it."""
     policy = _policy(session.policy)
-    pool = loading.get_pool(db, session.pool_id)
-    item = served.item
-    scored = scoring.score(given.selected, item.keys)
-    immediate = policy.feedback is Feedback.immediate
+    outcome = _judge(db, session, policy, served, given, now)
+    immediate, over = policy.feedback is Feedback.immediate, outcome.stop is not None
+    earlier = session.administered[:-1] if over and not immediate else ()
+    revealed = loading.get_pool(db, session.pool_id).items_of(earlier)
+    settlement = _settlement(session, served, given, outcome, reveals=immediate or over, revealed=revealed, now=now)
+    if not settling.settle(db, settlement):
+        return None
+    following, ability = outcome.following, outcome.progress.ability
+    return Step(
+        served=served,
+        selected=given.selected,
+        scored=outcome.scored,
+        theta=ability.theta,
+        standard_error=ability.standard_error,
+        stop_reason=settlement.stop_reason,
+        decision=decided(policy, outcome.progress, settlement.stop_reason),
+        reveals=settlement.reveals,
+        next=None if following is None else _served(db, served.position + 1, following),
+    )
+
+
+def _judge(
+    db: Db, session: sa.Row[*tuple[Any, ...]], policy: Policy, served: Served, given: Given, now: datetime
+) -> _Outcome:
+    """Score the answer, learn from it, and choose what comes next; nothing is stored."""
+    pool, version = loading.get_pool(db, session.pool_id), served.item.item_version_id
+    scored = scoring.score(given.selected, served.item.keys)
     exposure = exposure_class(session.met_answers, session.met_reveals)
     off = _suspended(db, pool, session.exam_id, session.bank_revision)
-    moves = exposure is ExposureClass.CLEAN_FIRST and item.item_version_id not in off
-    parameters = _parameters(pool, item.item_version_id)
+    moves = exposure is ExposureClass.CLEAN_FIRST and version not in off
+    parameters = pool.parameters_of(version)
     standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
-    before = np.frombuffer(session.log_posterior)
-    after = before
-    learned = None
+    after, learned = np.frombuffer(session.log_posterior), None
     if moves:
         evidence = _evidence(scored.correct, *parameters)
-        after = before + evidence
+        after = after + evidence
         learned = (np.frombuffer(session.learner_log_likelihood) + evidence).tobytes()
     following = _next(
         db,
@@ -266,65 +246,57 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
     )
     # Choosing estimates the ability; estimating it first would only save the choice after a sitting's last answer.
     ability = estimate(after) if following is None else Ability(following["theta"], following["standard_error"])
-    seconds = (now - session.started_at).total_seconds()
     progress = Progress.after(
-        session.current, ability, counts=moves, seconds=seconds, following=following, standing=standing
+        session.current,
+        ability,
+        counts=moves,
+        seconds=(now - session.started_at).total_seconds(),
+        following=following,
+        standing=standing,
     )
-    stop = stop_reason(policy, progress)
-    if stop is not None:
-        following = None
-    elif following is None:
-        stop = StopReason.pool_exhausted
-    reason = None if stop is None else stop.value
-    shows = immediate or stop is not None
-    settlement = Settlement(
+    stop = stop_reason(policy, progress) or (StopReason.pool_exhausted if following is None else None)
+    return _Outcome(scored, exposure, after, learned, progress, None if stop else following, stop)
+
+
+def _settlement(
+    session: sa.Row[*tuple[Any, ...]],
+    served: Served,
+    given: Given,
+    outcome: _Outcome,
+    *,
+    reveals: bool,
+    revealed: Sequence[int],
+    now: datetime,
+) -> Settlement:
+    """The same as it is stored."""
+    following = outcome.following
+    return Settlement(
         session_id=session.id,
         learner_id=session.learner_id,
-        item_id=item.item_id,
+        item_id=served.item.item_id,
         met_answers=session.met_answers,
         met_reveals=session.met_reveals,
-        reveals=shows,
-        revealed=() if immediate or stop is None else _items(pool, session.administered[:-1]),
+        reveals=reveals,
+        revealed=revealed,
         position=served.position,
-        item_version_id=item.item_version_id,
+        item_version_id=served.item.item_version_id,
         selected=given.selected,
         response_time_ms=given.response_time_ms,
-        exposure_class=exposure,
-        moves_ability=moves,
+        exposure_class=outcome.exposure,
         before=(session.current["theta"], session.current["standard_error"]),
-        after=ability,
-        stop_reason=reason,
+        after=outcome.progress.ability,
+        stop_reason=None if outcome.stop is None else outcome.stop.value,
         idempotency_key=given.idempotency_key,
         served_at=datetime.fromisoformat(session.current["now"]),
-        scored=scored,
-        log_posterior=after.tobytes(),
+        scored=outcome.scored,
+        log_posterior=outcome.log_posterior.tobytes(),
         administered=[*session.administered, *([] if following is None else [following["item_version"]])],
         current=following,
         learner_state_id=session.state_id,
         learner_answers=session.learner_answers,
-        learner_log_likelihood=learned,
+        learner_log_likelihood=outcome.learned,
         now=now,
     )
-    if not settling.settle(db, settlement):
-        return None
-    return Step(
-        served=served,
-        selected=given.selected,
-        scored=scored,
-        theta=ability.theta,
-        standard_error=ability.standard_error,
-        stop_reason=reason,
-        decision=decided(policy, progress, reason),
-        reveals=shows,
-        next=None if following is None else _served(db, served.position + 1, following),
-    )
-
-
-def exposure_class(answers: int, reveals: int) -> ExposureClass:
-    """What the learner knew of an item before this answer: how often it was answered, and its answer shown."""
-    if answers == 0:
-        return ExposureClass.CLEAN_FIRST
-    return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
 
 
 @lru_cache(maxsize=EVIDENCE_KEPT)
@@ -362,21 +334,18 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
         theta=ability.theta,
         standard_error=ability.standard_error,
         stop_reason=response.stop_reason,
-        decision=_decision_again(db, session, policy, response, score, ability),
+        decision=decided_after(
+            policy,
+            response.trace,
+            ability,
+            right=score.correct,
+            counts=response.moves_ability,
+            parameters=loading.get_pool(db, session.pool_id).parameters_of(response.item_version_id),
+            reason=response.stop_reason,
+        ),
         reveals=policy.feedback is Feedback.immediate or response.stop_reason is not None,
         next=None if response.stop_reason is not None else _after(db, session, given.position),
     )
-
-
-def _decision_again(
-    db: Db, session: sa.Row[*tuple[Any, ...]], policy: Policy, response: Response, score: Score, ability: Ability
-) -> Decision | None:
-    """What the sitting decided with this answer, if it ended with it."""
-    counts = response.moves_ability
-    parameters = _parameters(loading.get_pool(db, session.pool_id), response.item_version_id)
-    standing = standing_after(policy, response.trace, right=score.correct, counts=counts, parameters=parameters)
-    progress = Progress.after(response.trace, ability, counts=counts, standing=standing)
-    return decided(policy, progress, response.stop_reason)
 
 
 def _after(db: Db, session: sa.Row[*tuple[Any, ...]], position: int) -> Served:
@@ -387,16 +356,6 @@ def _after(db: Db, session: sa.Row[*tuple[Any, ...]], position: int) -> Served:
 
 def _served(db: Db, position: int, trace: Mapping[str, Any]) -> Served:
     return Served(position, loading.item(db, trace["item_version"]), tuple(trace["option_order"]))
-
-
-def _parameters(pool: Pool, version_id: int) -> tuple[float, float, float, float]:
-    """a, b, c and d of an item's version."""
-    return pool.parameters(pool.index_of_version[version_id])
-
-
-def _items(pool: Pool, version_ids: Sequence[int]) -> list[int]:
-    """The ids of the items that these are versions of."""
-    return [int(pool.items[pool.index_of_version[version]]) for version in version_ids]
 
 
 def _met(

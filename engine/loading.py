@@ -1,8 +1,8 @@
 """From tables to what delivery works with: pools as arrays, items as they are shown. Both are cached per process.
 
-Pools and versions never change once written, and suspensions are kept under the revision they belong to, which comes
-with the session's own row, so no process serves an outdated bank. Only what a rendered item borrows (a misconception's
-words, links to articles) can be edited; it is rendered anew after a while.
+Pools and versions never change once written, and suspensions are kept under the revision that comes with the session's
+own row, or as they were a moment later, so no process serves an outdated bank. Only what a rendered item borrows (a
+misconception's words, links to articles) can be edited; it is rendered anew after a while.
 """
 
 import math
@@ -127,7 +127,7 @@ def items(db: Db, item_version_ids: Iterable[int]) -> dict[int, Presented]:
 
 
 def withdrawn(db: Db, exam_id: int, bank_revision: int) -> frozenset[int]:
-    """Version ids that may not be served, as of a bank revision read in the same transaction."""
+    """Version ids that may not be served, as of a bank revision that was just read, or of a later one."""
     return cache(db).withdrawn.get((exam_id, bank_revision), lambda: calibrations.withdrawn(db, exam_id))
 
 

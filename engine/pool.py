@@ -5,7 +5,7 @@ copies nothing. A *pool index* is a place in these arrays; it never leaves the p
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,6 +97,14 @@ class Pool:
     def parameters(self, index: int) -> tuple[float, float, float, float]:
         """a, b, c and d of one item."""
         return float(self.a[index]), float(self.b[index]), float(self.c[index]), float(self.d[index])
+
+    def parameters_of(self, item_version: int) -> tuple[float, float, float, float]:
+        """a, b, c and d of the item with this version id."""
+        return self.parameters(self.index_of_version[item_version])
+
+    def items_of(self, item_versions: Iterable[int]) -> list[int]:
+        """The ids of the items that these are versions of."""
+        return [int(self.items[self.index_of_version[version]]) for version in item_versions]
 
     def span(self, objective: int | None) -> slice:
         """The pool indices of an objective's items; of all items for None."""

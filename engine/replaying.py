@@ -49,7 +49,7 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
         trace, counts = response.trace, response.moves_ability
         differences += _compare(db, session, pool, policy, log_posterior, answered, trace, standing, tolerance)
         answered.append(response.item_version_id)
-        parameters = pool.parameters(pool.index_of_version[response.item_version_id])
+        parameters = pool.parameters_of(response.item_version_id)
         if counts:
             log_posterior = log_posterior + log_likelihood(score.correct, *parameters)
             standing = None if standing is None else standing.after(policy, score.correct, parameters)

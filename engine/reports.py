@@ -9,7 +9,7 @@ import numpy as np
 from engine import loading
 from engine.irt import Ability, estimate, normal_log_prior
 from engine.presenting import Presented
-from engine.selection import Classification, Decision, Feedback, Policy, Progress, Standing, decided, standing_after
+from engine.selection import Classification, Decision, Feedback, Policy, Progress, Standing, decided, decided_after
 from itembank import articles, catalog, learners, responses
 from itembank.content import ObjectiveContent, Scale, SessionStatus
 from itembank.models import Article, Exam, Learner, Session
@@ -114,16 +114,23 @@ def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: A
     """Pass or fail, of a session that is over and was to decide that; by the scores given when the answers came."""
     if policy.classification is Classification.none or session.stop_reason is None:
         return None
-    settled = None if session.current is not None else responses.find_settled(db, session.id, answers)
-    if settled is None:  # it was ended with a position open
-        standing = None if session.current is None else Standing.of_trace(session.current)
-    else:
-        response, score = settled
-        pool = loading.get_pool(db, session.pool_id)
-        parameters = pool.parameters(pool.index_of_version[response.item_version_id])
-        counts = response.moves_ability
-        standing = standing_after(policy, response.trace, right=score.correct, counts=counts, parameters=parameters)
-    return decided(policy, Progress(answers, ability, standing=standing), session.stop_reason)
+    if session.current is not None:  # it was ended with a position open
+        return decided(
+            policy, Progress(answers, ability, standing=Standing.of_trace(session.current)), session.stop_reason
+        )
+    settled = responses.find_settled(db, session.id, answers)
+    if settled is None:
+        return None
+    response, score = settled
+    return decided_after(
+        policy,
+        response.trace,
+        ability,
+        right=score.correct,
+        counts=response.moves_ability,
+        parameters=loading.get_pool(db, session.pool_id).parameters_of(response.item_version_id),
+        reason=session.stop_reason,
+    )
 
 
 def learner_report(db: Db, exam: Exam, learner: Learner) -> LearnerReport:

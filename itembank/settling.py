@@ -55,7 +55,6 @@ class Settlement:
     selected: Sequence[str]
     response_time_ms: int | None
     exposure_class: ExposureClass
-    moves_ability: bool
     before: tuple[float, float]
     after: tuple[float, float]
     stop_reason: str | None
@@ -69,6 +68,10 @@ class Settlement:
     learner_answers: int
     learner_log_likelihood: bytes | None
     now: datetime
+
+    @property
+    def moves_ability(self) -> bool:
+        return self.learner_log_likelihood is not None
 
 
 def settle(db: Db, settlement: Settlement) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from api.schemas.base import format_moment
-from engine.delivery import Served, Step
+from engine.answers import Served, Step
 from engine.presenting import Explanation, Link, Picture, Presented
 from engine.reports import ObjectiveCount, Reviewed, ScaledScore, SessionReport
 from engine.selection import Decision

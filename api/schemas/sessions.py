@@ -5,7 +5,8 @@ from typing import Any
 from marshmallow import fields, post_load, validate
 
 from api.schemas.base import ExternalId, Flag, IdText, Integer, Moment, Number, Reply, Slug, Strict, Text
-from engine.delivery import LARGEST_SEED, Given
+from engine.answers import Given
+from engine.delivery import LARGEST_SEED
 from engine.selection import (
     LONGEST_TIME,
     MOST_STRATA,

@@ -29,7 +29,8 @@ from api.schemas.sessions import (
     TracedResponseSchema,
 )
 from engine import delivery, reports, tracing
-from engine.delivery import LARGEST_SEED, Given
+from engine.answers import Given
+from engine.delivery import LARGEST_SEED
 from engine.irt import estimate
 from engine.selection import Feedback, Policy
 from itembank import catalog, responses, sessions

@@ -23,7 +23,7 @@ from engine.selection.policy import (
     StartsFrom,
     TimeOut,
 )
-from engine.selection.stopping import Progress, StopReason, decided, is_over_time, stop_reason
+from engine.selection.stopping import Progress, StopReason, decided, decided_after, is_over_time, stop_reason
 
 __all__ = [
     "ADAPTIVE_TEST",
@@ -51,6 +51,7 @@ __all__ = [
     "choose",
     "decide",
     "decided",
+    "decided_after",
     "eligible_items",
     "is_over_time",
     "option_order",

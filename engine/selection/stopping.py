@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from engine.irt import Ability
-from engine.selection.classifying import Decision, Standing, clear_outcome, final_decision
+from engine.selection.classifying import Decision, Standing, clear_outcome, final_decision, standing_after
 from engine.selection.policy import Policy
 
 
@@ -88,6 +88,24 @@ def measured_enough(policy: Policy, progress: Progress) -> StopReason | None:
 def is_over_time(policy: Policy, seconds: float) -> bool:
     """Whether the time is over."""
     return policy.time_limit_s is not None and seconds >= policy.time_limit_s
+
+
+def decided_after(
+    policy: Policy,
+    trace: Mapping[str, Any],
+    ability: Ability,
+    *,
+    right: bool,
+    counts: bool,
+    parameters: tuple[float, float, float, float],
+    reason: str | None,
+) -> Decision | None:
+    """As `decided`, from what is stored of the last answer: the trace of its item, and the ability after it.
+
+    counts : it moved ability;  parameters : a, b, c, d of its item
+    """
+    standing = standing_after(policy, trace, right=right, counts=counts, parameters=parameters)
+    return decided(policy, Progress.after(trace, ability, counts=counts, standing=standing), reason)
 
 
 def decided(policy: Policy, progress: Progress, reason: str | None) -> Decision | None:

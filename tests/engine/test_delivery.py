@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from engine import delivery, loading, replaying
-from engine.delivery import Given, Step
+from engine.answers import Given, Step
 from engine.errors import NothingToServe, PositionConflict, SessionFinished
 from engine.selection import Mode
 from itembank import authoring, catalog, sessions

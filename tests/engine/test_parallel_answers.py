@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import select
 
 from engine import delivery
-from engine.delivery import Given, Step
+from engine.answers import Given, Step
 from engine.errors import PositionConflict, SessionFinished
 from engine.irt import log_likelihood
 from engine.selection import Mode

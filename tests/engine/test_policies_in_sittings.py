@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine import delivery, loading, replaying, reports
-from engine.delivery import Given, Step
+from engine.answers import Given, Step
 from engine.errors import InvalidPolicy
 from engine.selection import ContentRule, Criterion, Mode
 from engine.selection.policy import DISTANCES
