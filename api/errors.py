@@ -29,6 +29,7 @@ from engine.errors import (
     Infeasible,
     InvalidConstraint,
     InvalidPolicy,
+    NothingDue,
     NothingToServe,
     PositionConflict,
     SessionFinished,
@@ -215,6 +216,13 @@ PROBLEMS: dict[type[Exception], Problem] = {
         "The life cycle has no such move",
         "The item can't go from its `stage` to the one asked for; `allowed` lists where it can go.",
         ("stage", "allowed"),
+    ),
+    NothingDue: Problem(
+        409,
+        "nothing-due",
+        "Nothing is due for review",
+        "The learner remembers what was answered; `next_due_at` says when the next item is due, if there is one.",
+        ("next_due_at",),
     ),
     NothingToServe: Problem(
         409,

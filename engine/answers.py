@@ -67,8 +67,13 @@ def check_shape(served: Served, given: Given) -> None:
         raise Invalid(tuple(issues))
 
 
-def exposure_class(answers: int, reveals: int) -> ExposureClass:
-    """What the learner knew of an item before this answer: how often it was answered, and its answer shown."""
-    if answers == 0:
-        return ExposureClass.CLEAN_FIRST
-    return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
+def exposure_class(answers: int, reveals: int, *, is_pretest: bool, is_rapid: bool) -> ExposureClass:
+    """What the learner knew of an item before this answer: how often it was answered, and its answer shown.
+
+    A rapid guess says nothing of anything, whatever else the answer is.
+    """
+    if is_rapid:
+        return ExposureClass.RAPID_GUESS
+    if answers:
+        return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
+    return ExposureClass.PRETEST if is_pretest else ExposureClass.CLEAN_FIRST

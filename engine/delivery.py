@@ -15,22 +15,27 @@ from uuid import UUID
 import numpy as np
 import sqlalchemy as sa
 
-from engine import loading
+from engine import learner, loading, progress
 from engine.answers import Given, Served, Step, check_shape, exposure_class
-from engine.errors import NothingToServe, PositionConflict, SessionFinished
-from engine.irt import NODES, Ability, estimate, log_likelihood, normal_log_prior
+from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
+from engine.irt import Ability, estimate, log_likelihood, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
+from engine.learner import Prior
 from engine.pool import Pool
+from engine.progress import Known
 from engine.selection import (
     POLICIES,
+    Criterion,
     Feedback,
     Mode,
     Policy,
+    Profile,
     Progress,
     Repeats,
     Standing,
     StartsFrom,
     StopReason,
+    Waiting,
     decide,
     decided,
     decided_after,
@@ -40,18 +45,20 @@ from engine.selection import (
     standing_after,
     stop_reason,
     unpack,
+    waiting_after,
     withheld_items,
 )
 from itembank import calibrations, learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
 from itembank.models import Exam, Session
-from itembank.settling import Settlement
+from itembank.settling import Learned, Remembered, Settlement
 from itembank.store import Db
 
-EMPTY = np.zeros(NODES.size).tobytes()  # the log-likelihood of no answers
 EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
+MOST_DUE = 500  # due items lined up in one sitting
+NARROWEST = 0.1  # logits; what is known better would fall between the nodes of the ability grid
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 
 
@@ -78,11 +85,13 @@ def start(
     pool = loading.current_pool(db, exam, actor=actor, now=now)
     codes = calibrations.expand_objectives(db, pool.version, objectives)
     who = learners.get_or_add(db, tenant_id, learner, now)
-    state = learners.get_or_add_state(db, who.id, exam.id, EMPTY, now)
-    excluded, resting = _met(db, who.id, exam.id, pool, policy, now)
-    begin = normal_log_prior(exam.prior_mean, exam.prior_sd)
-    if policy.starts_from is StartsFrom.learner:
-        begin = begin + np.frombuffer(state.log_likelihood)
+    state = learners.get_or_add_state(db, who.id, exam.id, now)
+    loading.timings(db, pool)  # so that no answer has to wait for them
+    prior = progress.prior_of(exam)
+    known = progress.known(db, state, pool, prior).at(now, prior)
+    excluded, resting = _met(db, who.id, exam.id, pool, policy, state.reserved, now)
+    begin = _begin(policy, pool, known, prior)
+    queue = _due(db, who.id, exam.id, pool, now) if _reviews(policy) else []
     off = _suspended(db, pool, exam.id, exam.bank_revision)
     courses = _courses(db, pool, policy, mode)
     withheld = withheld_items(pool, policy, courses, blocked=resting, suspended=off, objectives=codes, seed=seed)
@@ -98,9 +107,14 @@ def start(
         excluded=excluded,
         resting=resting,
         seed=seed,
+        queue=queue,
+        waiting=(),
+        profile=_profile(policy, pool, known, prior, exam.cut_score),
         standing=Standing.at_start(policy, exam.cut_score),
         now=now,
     )
+    if first is None and policy.criterion is Criterion.due_date:
+        raise NothingDue(exam.slug, learners.next_due(db, who.id, exam.id, now))
     if first is None:
         raise NothingToServe(exam.slug, len(pool))
     session = Session(
@@ -117,6 +131,7 @@ def start(
         log_posterior=begin.tobytes(),
         excluded=pack(excluded),
         resting=pack(resting),
+        queue=queue,
         administered=[first["item_version"]],
         current=first,
         started_at=now,
@@ -177,14 +192,16 @@ def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None
 class _Outcome:
     """What an answer means and what follows from it.
 
-    log_posterior : (121,), after it;  learned : the learner's log-likelihood, as bytes; None if nothing was learned
+    log_posterior : (121,), after it;  learned : what is known of the learner; None if nothing was learned
+    memory : of the item
     following : the trace of the next item, None where the sitting ends for the reason `stop`
     """
 
     scored: scoring.Scored
     exposure: ExposureClass
     log_posterior: FloatArray
-    learned: bytes | None
+    learned: Learned | None
+    memory: Remembered
     progress: Progress
     following: dict[str, Any] | None
     stop: StopReason | None
@@ -219,34 +236,47 @@ def _judge(
 ) -> _Outcome:
     """Score the answer, learn from it, and choose what comes next; nothing is stored."""
     pool, version = loading.get_pool(db, session.pool_id), served.item.item_version_id
+    place, prior = pool.index_of_version[version], progress.prior_of(session)
     scored = scoring.score(given.selected, served.item.keys)
-    exposure = exposure_class(session.met_answers, session.met_reveals)
+    timings = loading.timings(db, pool)
+    exposure = exposure_class(
+        session.met_answers,
+        session.met_reveals,
+        is_pretest=bool(pool.pretest[place]),
+        is_rapid=timings.is_rapid(place, given.response_time_ms),
+    )
     off = _suspended(db, pool, session.exam_id, session.bank_revision)
     moves = exposure is ExposureClass.CLEAN_FIRST and version not in off
-    parameters = pool.parameters_of(version)
+    parameters = pool.parameters(place)
     standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
     after, learned = np.frombuffer(session.log_posterior), None
+    known = progress.known(db, session, pool, prior)
     if moves:
-        evidence = _evidence(scored.correct, *parameters)
-        after = after + evidence
-        learned = (np.frombuffer(session.learner_log_likelihood) + evidence).tobytes()
+        after = after + _evidence(scored.correct, *parameters)
+        code = pool.objective_codes[pool.objective[place]]
+        known = known.after(code, scored.correct, parameters, now=now, prior=prior)
+        learned = Learned(learner.pack(known.state), known.codes)
     following = _next(
         db,
         pool,
         policy,
         after,
-        suspended=off,
+        suspended=sorted({*off, *_versions(pool, session.reserved)}),
         administered=session.administered,
         objectives=session.objectives,
         excluded=unpack(session.excluded, pool),
         resting=unpack(session.resting, pool),
         seed=session.seed,
+        queue=session.queue,
+        waiting=waiting_after(policy, session.current, right=scored.correct),
+        profile=_profile(policy, pool, known, prior, session.cut_score),
         standing=standing,
         now=now,
     )
+    memory = _remembered(session, exposure, scored.correct, given.response_time_ms, timings.usual_ms(place), now)
     # Choosing estimates the ability; estimating it first would only save the choice after a sitting's last answer.
     ability = estimate(after) if following is None else Ability(following["theta"], following["standard_error"])
-    progress = Progress.after(
+    standing_now = Progress.after(
         session.current,
         ability,
         counts=moves,
@@ -254,8 +284,32 @@ def _judge(
         following=following,
         standing=standing,
     )
-    stop = stop_reason(policy, progress) or (StopReason.pool_exhausted if following is None else None)
-    return _Outcome(scored, exposure, after, learned, progress, None if stop else following, stop)
+    stop = stop_reason(policy, standing_now) or (_nothing_left(policy) if following is None else None)
+    return _Outcome(scored, exposure, after, learned, memory, standing_now, None if stop else following, stop)
+
+
+def _nothing_left(policy: Policy) -> StopReason:
+    return StopReason.nothing_due if policy.criterion is Criterion.due_date else StopReason.pool_exhausted
+
+
+def _remembered(
+    session: sa.Row[*tuple[Any, ...]],
+    exposure: ExposureClass,
+    right: bool,
+    time_ms: int | None,
+    usual_ms: float | None,
+    now: datetime,
+) -> Remembered:
+    """The memory of the item after the answer; a rapid guess leaves it as it was."""
+    before = progress.memory_of(session)
+    if exposure is not ExposureClass.RAPID_GUESS:
+        at = now if before is None else max(now, before.last_review)
+        before = learner.reviewed(before, learner.rating(right, time_ms, usual_ms), at)
+    if before is None:
+        return Remembered()
+    return Remembered(
+        before.stability, before.difficulty, before.due, before.last_review, before.reviews, before.lapses
+    )
 
 
 def _settlement(
@@ -293,8 +347,9 @@ def _settlement(
         administered=[*session.administered, *([] if following is None else [following["item_version"]])],
         current=following,
         learner_state_id=session.state_id,
-        learner_answers=session.learner_answers,
-        learner_log_likelihood=outcome.learned,
+        learner_revision=session.revision,
+        memory=outcome.memory,
+        learned=outcome.learned,
         now=now,
     )
 
@@ -358,16 +413,51 @@ def _served(db: Db, position: int, trace: Mapping[str, Any]) -> Served:
     return Served(position, loading.item(db, trace["item_version"]), tuple(trace["option_order"]))
 
 
+def _begin(policy: Policy, pool: Pool, known: Known, prior: Prior) -> FloatArray:
+    """The log posterior (121,) of ability that a sitting begins with."""
+    if policy.starts_from is StartsFrom.prior:
+        return normal_log_prior(prior.mean, prior.sd)
+    ability = progress.overall(known.on(pool.objective_codes, prior), pool)
+    return normal_log_prior(ability.theta, max(ability.standard_error, NARROWEST))
+
+
+def _profile(policy: Policy, pool: Pool, known: Known, prior: Prior, cut_score: float) -> Profile | None:
+    """The learner by objective, for the criterion that asks for it."""
+    if policy.criterion is not Criterion.readiness_gain:
+        return None
+    state = known.on(pool.objective_codes, prior)
+    return Profile.of(learner.ability_means(state), learner.ability_sds(state), cut_score)
+
+
+def _reviews(policy: Policy) -> bool:
+    return policy.criterion is Criterion.due_date or policy.review_share > 0
+
+
+def _due(db: Db, learner_id: int, exam_id: int, pool: Pool, now: datetime) -> list[int]:
+    """Version ids of the pool's items that the learner should review now, most overdue first."""
+    rows = learners.due_items(db, learner_id, exam_id, now)
+    version_of = dict(zip(pool.items[~pool.pretest].tolist(), pool.item_versions[~pool.pretest].tolist(), strict=True))
+    return [version_of[row.item_id] for row in rows if row.item_id in version_of][:MOST_DUE]
+
+
 def _met(
-    db: Db, learner_id: int, exam_id: int, pool: Pool, policy: Policy, now: datetime
+    db: Db, learner_id: int, exam_id: int, pool: Pool, policy: Policy, reserved: Sequence[int], now: datetime
 ) -> tuple[BoolArray, BoolArray]:
-    """Masks over the pool: items met in earlier sittings; of those, the ones that may not come back in this one."""
+    """Masks over the pool: items met in earlier sittings; of those, the ones that may not come back in this one.
+
+    reserved : ids of items in an open mock, which are in both
+    """
     rows = learners.items_met(db, learner_id, exam_id)
     since = now - timedelta(hours=policy.repeat_after_hours)
-    excluded = np.isin(pool.items, [row[0] for row in rows])
+    excluded = np.isin(pool.items, [*(row[0] for row in rows), *reserved])
     if policy.repeats is Repeats.never:
         return excluded, excluded
-    return excluded, np.isin(pool.items, [row[0] for row in rows if row[1] > since])
+    return excluded, np.isin(pool.items, [*(row[0] for row in rows if row[1] > since), *reserved])
+
+
+def _versions(pool: Pool, items: Sequence[int]) -> list[int]:
+    """Version ids of the pool's items with these ids."""
+    return pool.item_versions[np.isin(pool.items, items)].tolist() if items else []
 
 
 def _suspended(db: Db, pool: Pool, exam_id: int, bank_revision: int) -> list[int]:
@@ -394,6 +484,9 @@ def _next(
     excluded: BoolArray,
     resting: BoolArray,
     seed: int,
+    queue: Sequence[int],
+    waiting: Sequence[Waiting],
+    profile: Profile | None,
     standing: Standing | None,
     now: datetime,
 ) -> dict[str, Any] | None:
@@ -408,6 +501,9 @@ def _next(
         resting=resting,
         suspended=suspended,
         seed=seed,
+        queue=queue,
+        waiting=waiting,
+        profile=profile,
         standing=standing,
     )
     if trace is None:

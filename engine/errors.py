@@ -4,6 +4,7 @@ EngineError
 ├── Infeasible          no form meets all constraints at once
 ├── InvalidConstraint   a constraint has a value or a field that it must not have
 ├── InvalidPolicy       a policy has a value or a field that it must not have
+├── NothingDue          a review can't begin, since nothing is due yet
 ├── NothingToServe      a session can't begin, since no item is eligible
 ├── PositionConflict    an answer to a position that is settled otherwise, or not open yet
 ├── SessionFinished     the session is over
@@ -13,6 +14,7 @@ Wrong array shapes and parameters out of range are programming errors and raise 
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 
@@ -43,6 +45,15 @@ class InvalidPolicy(EngineError, ValueError):
     def __init__(self, field: str, value: object, expected: str):
         super().__init__(f"policy {field}: {value!r} given, {expected} expected")
         self.field, self.value, self.expected = field, value, expected
+
+
+class NothingDue(EngineError):
+    """Nothing is due for review; `next_due_at` says when the next item will be, None where none ever was answered."""
+
+    def __init__(self, exam: str, next_due_at: datetime | None):
+        when = "none was answered yet" if next_due_at is None else f"the next is due at {next_due_at.isoformat()}"
+        super().__init__(f"no item of exam {exam} is due for review by this learner; {when}")
+        self.exam, self.next_due_at = exam, None if next_due_at is None else next_due_at.isoformat()
 
 
 class NothingToServe(EngineError):

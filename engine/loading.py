@@ -16,9 +16,12 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 import sqlalchemy as sa
 
 from engine.irt import DEFAULT_DISCRIMINATION, difficulty_from_rating, guessing
+from engine.irt.types import FloatArray
+from engine.learner import floors
 from engine.pool import Pool
 from engine.presenting import Presented, present
 from itembank import calibrations, catalog
@@ -30,6 +33,7 @@ from itembank.store import Db
 POOLS_KEPT = 8  # a pool of 10,000 items takes about 4 MB; a process rarely serves more than a few exams at once
 ITEMS_KEPT = 2_000  # rendered items, some 10 kB each
 ITEMS_KEPT_FOR_S = 300.0  # how long an edited misconception may be shown as it was
+TIMINGS_KEPT_FOR_S = 300.0  # they are measured by a job, once in a while
 WITHDRAWALS_KEPT = 64  # sets of ids, one per exam and revision
 
 K = TypeVar("K")
@@ -65,12 +69,33 @@ class Recent(Generic[K, V]):
         return self.keep(key, make()) if value is None else value
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Timings:
+    """Response times of a pool's items in ms, each (I,); NaN where too few are known.
+
+    median_ms : the usual one;  floor_ms : a faster answer is a rapid guess
+    """
+
+    median_ms: FloatArray
+    floor_ms: FloatArray
+
+    def is_rapid(self, place: int, time_ms: int | None) -> bool:
+        """Whether an answer to the item at a pool index came too fast to be one."""
+        return time_ms is not None and bool(time_ms < self.floor_ms[place])
+
+    def usual_ms(self, place: int) -> float | None:
+        """The usual time for the item at a pool index, None if unknown."""
+        usual = float(self.median_ms[place])
+        return None if math.isnan(usual) else usual
+
+
 @dataclass(frozen=True, slots=True)
 class Cache:
     """What one process remembers of one database."""
 
     pools: Recent[int, Pool] = field(default_factory=lambda: Recent(POOLS_KEPT))
     items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT, seconds=ITEMS_KEPT_FOR_S))
+    timings: Recent[int, "Timings"] = field(default_factory=lambda: Recent(POOLS_KEPT, seconds=TIMINGS_KEPT_FOR_S))
     withdrawn: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(WITHDRAWALS_KEPT))
 
 
@@ -104,6 +129,12 @@ def current_pool(db: Db, exam: Exam, *, actor: str, now: datetime) -> Pool:
     return get_pool(db, record.id)
 
 
+def latest_pool(db: Db, exam: Exam) -> Pool | None:
+    """The pool of an exam that sittings began with last, for readers, who can't make one; None if there never was."""
+    found = calibrations.find_latest_pool_id(db, exam.id)
+    return None if found is None else get_pool(db, found)
+
+
 def get_pool(db: Db, pool_id: int) -> Pool:
     """A pool as arrays."""
     return cache(db).pools.get(pool_id, lambda: _load_pool(db, pool_id))
@@ -126,6 +157,19 @@ def items(db: Db, item_version_ids: Iterable[int]) -> dict[int, Presented]:
     return found
 
 
+def timings(db: Db, pool: Pool) -> "Timings":
+    """How long the items of a pool usually take, as of the last measurement or of some minutes ago."""
+
+    def load() -> Timings:
+        median, count = np.full(len(pool), np.nan), np.zeros(len(pool), dtype=np.int64)
+        for version, times, median_ms in calibrations.timings(db, pool.version):
+            place = pool.index_of_version[version]
+            median[place], count[place] = median_ms, times
+        return Timings(median, floors(median, count))
+
+    return cache(db).timings.get(pool.version, load)
+
+
 def withdrawn(db: Db, exam_id: int, bank_revision: int) -> frozenset[int]:
     """Version ids that may not be served, as of a bank revision that was just read, or of a later one."""
     return cache(db).withdrawn.get((exam_id, bank_revision), lambda: calibrations.withdrawn(db, exam_id))
@@ -140,14 +184,14 @@ def _make_pool(db: Db, exam: Exam, actor: str, now: datetime) -> Any:
 
 
 def _release_for_all(db: Db, exam: Exam, actor: str, now: datetime) -> ParameterRelease:
-    """The release in force if it says of every operational item what it should, else a new one.
+    """The release in force if it says of every item that is served what it should, else a new one.
 
     Calibrated parameters are carried over. Priors depend on the ratings of all and on the cut score, so they are made
     anew together; otherwise two halves of a release would be on different scales.
     """
     active = calibrations.find_active_release(db, exam.id)
     known = {} if active is None else calibrations.parameters_of(db, active.id)
-    rows = db.execute(calibrations.operational(exam.id)).all()
+    rows = db.execute(calibrations.servable(exam.id)).all()
     calibrated = {version for version, (origin, _) in known.items() if origin is ParameterOrigin.CALIBRATED}
     priors = [prior for prior in _priors(rows, exam) if prior[0] not in calibrated]
     if active is not None and all(known.get(version, (None, None))[1] == b for version, _, b, _ in priors):
@@ -182,7 +226,12 @@ def _load_pool(db: Db, pool_id: int) -> Pool:
     place = {leaf[0]: k for k, leaf in enumerate(leaves)}
     rows = sorted(calibrations.pool_items(db, record), key=lambda row: (place[row.objective_id], row.item_version_id))
     index = {row.item_version_id: i for i, row in enumerate(rows)}
-    enemies = [(index[one], index[other]) for one, other in record.enemies if one in index and other in index]
+    domains = list(dict.fromkeys(leaf[3] for leaf in leaves))
+
+    def pairs(versions: list[list[int]]) -> npt.NDArray[np.int32]:
+        known = [(index[one], index[other]) for one, other in versions if one in index and other in index]
+        return np.array(known, dtype=np.int32).reshape(-1, 2)
+
     return Pool(
         version=pool_id,
         items=np.array([row.item_id for row in rows], dtype=np.int64),
@@ -191,5 +240,9 @@ def _load_pool(db: Db, pool_id: int) -> Pool:
         objective=np.array([place[row.objective_id] for row in rows], dtype=np.int32),
         objective_codes=tuple(leaf[1] for leaf in leaves),
         objective_weights=np.array([leaf[2] for leaf in leaves], dtype=np.float64),
-        enemies=np.array(enemies, dtype=np.int32).reshape(-1, 2),
+        domain=np.array([domains.index(leaf[3]) for leaf in leaves], dtype=np.int32),
+        domain_codes=tuple(domains),
+        enemies=pairs(record.enemies),
+        siblings=pairs(record.siblings),
+        pretest=np.array([row.pretest for row in rows], dtype=np.bool_),
     )

@@ -29,11 +29,13 @@ MOST_INFORMATION, LEAST_INFORMATION = 1e30, 1e-12
 class Pool:
     """One immutable version of an exam's servable items; I items, K leaf objectives, M enemy pairs.
 
-    version : the pool's id;  items, item_versions : (I,), ids, each at most once
+    version : the pool's id;  items, item_versions : (I,), ids; an item may have a scored and a pretest version
     a, b, c, d : (I,), 4PL parameters in the logistic metric
     objective : (I,), index into the K objectives, never decreasing
     objective_codes : K codes such as `1.3`;  objective_weights : (K,), blueprint weights, of any sum
+    domain : (K,), index into the domain_codes; without, each objective is a domain of its own
     enemies : (M, 2), pairs of pool indices that must not meet in one sitting, each pair given once or in both orders
+    siblings : (M', 2), pairs that ask for the same in two ways;  pretest : (I,), served unscored
     Raises ValueError naming the field, the place and the value.  A pool of no items is allowed: its len is 0.
     """
 
@@ -47,11 +49,16 @@ class Pool:
     objective: IndexArray
     objective_codes: tuple[str, ...]
     objective_weights: FloatArray
+    domain: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    domain_codes: tuple[str, ...] = ()
     enemies: IndexArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int32))
+    siblings: IndexArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int32))
+    pretest: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     index_of_version: Mapping[int, int] = field(init=False)  # item version id to pool index
     objective_start: IntArray = field(init=False)  # (K + 1,): objective k is items start[k] to start[k + 1]
     occupied: IntArray = field(init=False)  # objectives that have items
     enemies_of: Mapping[int, IndexArray] = field(init=False)  # pool index to its enemies, where it has any
+    siblings_of: Mapping[int, IndexArray] = field(init=False)
     information_blocks: TableArray = field(init=False)  # (ceil(I / BLOCK), BLOCK, 61), rows beyond I are 0
 
     def __post_init__(self) -> None:
@@ -65,13 +72,22 @@ class Pool:
         self._set("objective_codes", tuple(self.objective_codes))
         weights = frozen("objective_weights", self.objective_weights, np.float64, shape=(len(self.objective_codes),))
         self._set("objective_weights", weights)
-        self._set("enemies", frozen("enemies", self.enemies, np.int32, shape=(None, 2)))
+        codes = self.objective_codes
+        if not self.domain_codes:
+            self._set("domain", np.arange(len(codes), dtype=np.int32))
+        self._set("domain_codes", tuple(self.domain_codes) or codes)
+        self._set("domain", frozen("domain", self.domain, np.int32, shape=(len(codes),)))
+        for name in ("enemies", "siblings"):
+            self._set(name, frozen(name, getattr(self, name), np.int32, shape=(None, 2)))
+        pretest = self.pretest if self.pretest.size else np.zeros(shape, dtype=np.bool_)
+        self._set("pretest", frozen("pretest", pretest, np.bool_, shape=shape))
         check(self)
         self._set("index_of_version", {version: i for i, version in enumerate(self.item_versions.tolist())})
         starts = np.searchsorted(self.objective, np.arange(len(self.objective_codes) + 1))
         self._set("objective_start", frozen("objective_start", starts, np.int64, shape=(None,)))
         self._set("occupied", frozen("occupied", np.flatnonzero(np.diff(starts)), np.int64, shape=(None,)))
         self._set("enemies_of", neighbours(self.enemies))
+        self._set("siblings_of", neighbours(self.siblings))
         self._set("information_blocks", information_blocks(self.a, self.b, self.c, self.d))
 
     def __len__(self) -> int:
@@ -142,11 +158,16 @@ def check(pool: Pool) -> None:
     count = len(pool.objective_codes)
     refuse("objective", pool.objective, (pool.objective < 0) | (pool.objective >= count), f"0 to {count - 1}")
     refuse("objective", pool.objective[1:], np.diff(pool.objective) < 0, "items sorted by objective", first=1)
-    for name in ("items", "item_versions"):
-        refuse(name, getattr(pool, name), repeated(getattr(pool, name)), "each id at most once")
-    outside: BoolArray = np.any((pool.enemies < 0) | (pool.enemies >= len(pool)), axis=1)
-    refuse("enemies", pool.enemies, outside, f"pool indices from 0 to {len(pool) - 1}")
-    refuse("enemies", pool.enemies, pool.enemies[:, 0] == pool.enemies[:, 1], "two different items")
+    domains = len(pool.domain_codes)
+    refuse("domain", pool.domain, (pool.domain < 0) | (pool.domain >= domains), f"0 to {domains - 1}")
+    refuse("item_versions", pool.item_versions, repeated(pool.item_versions), "each id at most once")
+    for kind in (~pool.pretest, pool.pretest):
+        refuse("items", pool.items[kind], repeated(pool.items[kind]), "each id at most once, pretest or not")
+    for name in ("enemies", "siblings"):
+        pairs = getattr(pool, name)
+        outside: BoolArray = np.any((pairs < 0) | (pairs >= len(pool)), axis=1)
+        refuse(name, pairs, outside, f"pool indices from 0 to {len(pool) - 1}")
+        refuse(name, pairs, pairs[:, 0] == pairs[:, 1], "two different items")
 
 
 def refuse(name: str, values: npt.NDArray[np.generic], bad: BoolArray, expected: str, *, first: int = 0) -> None:

@@ -4,6 +4,7 @@ On the build that served it every number comes out the same to the last bit;
 elsewhere the items are the same, and θ within 1e-9.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +14,25 @@ from engine import loading
 from engine.irt import estimate, log_likelihood
 from engine.irt.types import FloatArray
 from engine.pool import Pool
-from engine.selection import Policy, Progress, Standing, StopReason, decide, option_order, stop_reason, unpack
+from engine.selection import (
+    Policy,
+    Profile,
+    Progress,
+    Standing,
+    StopReason,
+    Waiting,
+    decide,
+    option_order,
+    stop_reason,
+    unpack,
+    waiting_after,
+)
 from itembank import responses
 from itembank.models import Session
 from itembank.store import Db
 
 # Reasons that rest on what was left to serve, which a sitting that has ended doesn't keep.
-UNKNOWN_AFTERWARDS = (StopReason.no_information, StopReason.pool_exhausted)
+UNKNOWN_AFTERWARDS = (StopReason.no_information, StopReason.pool_exhausted, StopReason.nothing_due)
 THETA_TOLERANCE = 1e-9  # logits, between builds whose exponentials round differently
 
 
@@ -42,13 +55,15 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
     log_posterior = np.frombuffer(session.start_log_posterior)
     differences: list[Difference] = []
     answered: list[int] = []
+    waiting: tuple[Waiting, ...] = ()
     rows = db.execute(responses.replayable(session.id)).all()
     traces = [*(response.trace for response, _ in rows), session.current]
     standing = None if traces[0] is None else Standing.of_trace(traces[0])  # the cut score is the exam's of that day
     for (response, score), following in zip(rows, traces[1:], strict=True):
         trace, counts = response.trace, response.moves_ability
-        differences += _compare(db, session, pool, policy, log_posterior, answered, trace, standing, tolerance)
+        differences += _compare(db, session, pool, policy, log_posterior, answered, trace, standing, waiting, tolerance)
         answered.append(response.item_version_id)
+        waiting = waiting_after(policy, trace, right=score.correct)
         parameters = pool.parameters_of(response.item_version_id)
         if counts:
             log_posterior = log_posterior + log_likelihood(score.correct, *parameters)
@@ -61,7 +76,7 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
         differences += _stops(policy, progress, response.stop_reason)
     if session.current is not None:
         differences += _compare(
-            db, session, pool, policy, log_posterior, answered, session.current, standing, tolerance
+            db, session, pool, policy, log_posterior, answered, session.current, standing, waiting, tolerance
         )
     return differences
 
@@ -83,6 +98,7 @@ def _compare(
     administered: list[int],
     stored: dict[str, Any],
     standing: Standing | None,
+    waiting: Sequence[Waiting],
     tolerance: float,
 ) -> list[Difference]:
     """One stored choice against the same choice made now."""
@@ -96,6 +112,9 @@ def _compare(
         resting=unpack(session.resting, pool),
         suspended=stored["suspended"],
         seed=session.seed,
+        queue=session.queue,
+        waiting=waiting,
+        profile=Profile.of_trace(stored),
         standing=standing,
     )
     position = len(administered) + 1
@@ -106,8 +125,9 @@ def _compare(
     trace["option_order"] = option_order(
         policy, options=options, may_shuffle=item.shuffle, seed=session.seed, position=position
     )
-    exact = ("item_version", "option_order", "objective", "eligible_count", "repeated")
-    found = [Difference(position, name, stored[name], trace[name]) for name in exact if stored[name] != trace[name]]
+    exact = ("item_version", "option_order", "objective", "eligible_count", "repeated", "turn")
+    pairs = [(name, stored.get(name, trace[name]), trace[name]) for name in exact]  # older traces have no turn
+    found = [Difference(position, *pair) for pair in pairs if pair[1] != pair[2]]
     ability = (trace["theta"], trace["standard_error"])
     found += _apart(position, "ability before", (stored["theta"], stored["standard_error"]), ability, tolerance)
     before = Standing.of_trace(stored)

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 
-from engine import loading
-from engine.irt import Ability, estimate, normal_log_prior
+from engine import loading, progress
+from engine.irt import Ability, estimate
 from engine.presenting import Presented
 from engine.selection import Classification, Decision, Feedback, Policy, Progress, Standing, decided, decided_after
 from itembank import articles, catalog, learners, responses
@@ -133,11 +134,14 @@ def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: A
     )
 
 
-def learner_report(db: Db, exam: Exam, learner: Learner) -> LearnerReport:
+def learner_report(db: Db, exam: Exam, learner: Learner, *, now: datetime) -> LearnerReport:
     """What a learner's clean first answers to an exam say, over all sessions."""
-    state = learners.find_state(db, learner.id, exam.id)
-    prior = normal_log_prior(exam.prior_mean, exam.prior_sd)
-    ability = estimate(prior if state is None else prior + np.frombuffer(state.log_likelihood))
+    state, pool = learners.find_state(db, learner.id, exam.id), loading.latest_pool(db, exam)
+    prior = progress.prior_of(exam)
+    ability = Ability(prior.mean, prior.sd)
+    if state is not None and pool is not None:
+        known = progress.known(db, state, pool, prior).at(now, prior)
+        ability = progress.overall(known.on(pool.objective_codes, prior), pool)
     answers = 0 if state is None else state.answers
     titles = _titles(db, exam)
     objectives = tuple(

@@ -1,6 +1,6 @@
 """Every query on parameter releases and the pools made from them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from itembank.models import (
     Item,
     ItemParameter,
     ItemRelation,
+    ItemTiming,
     ItemVersion,
     Objective,
     Option,
@@ -24,6 +25,8 @@ from itembank.models import (
     ReleaseActivation,
 )
 from itembank.store import Db
+
+SERVED = (Stage.PRETEST, Stage.OPERATIONAL)
 
 
 def lock_exam(db: Db, exam_id: int) -> Exam:
@@ -35,6 +38,11 @@ def lock_exam(db: Db, exam_id: int) -> Exam:
 def find_pool(db: Db, exam_id: int, bank_revision: int) -> Pool | None:
     query = select(Pool).where(Pool.exam_id == exam_id, Pool.bank_revision == bank_revision)
     return db.exec(query).first()
+
+
+def find_latest_pool_id(db: Db, exam_id: int) -> int | None:
+    """The pool of an exam that was made last, which the bank may have grown beyond."""
+    return db.execute(sa.select(sa.func.max(col(Pool.id))).where(col(Pool.exam_id) == exam_id)).scalar()
 
 
 def get_pool(db: Db, pool_id: int) -> Pool:
@@ -52,13 +60,13 @@ def find_active_release(db: Db, exam_id: int) -> ParameterRelease | None:
     return db.exec(query).first()
 
 
-def operational(exam_id: int) -> sa.Select[*tuple[Any, ...]]:
-    """Id, kind, Angoff rating and number of options of the versions of an exam that are served and scored."""
+def servable(exam_id: int) -> sa.Select[*tuple[Any, ...]]:
+    """Id, kind, Angoff rating and number of options of the versions of an exam that are served, scored or not."""
     options = sa.select(sa.func.count()).where(col(Option.item_version_id) == col(ItemVersion.id)).scalar_subquery()
     return (
         sa.select(col(ItemVersion.id), col(ItemVersion.kind), col(ItemVersion.angoff), options.label("options"))
         .join(Item, col(Item.id) == col(ItemVersion.item_id))
-        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage) == Stage.OPERATIONAL)
+        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage).in_(SERVED))
         .order_by(col(ItemVersion.id))
     )
 
@@ -114,27 +122,33 @@ def add_release(
 
 
 def add_pool(db: Db, exam: Exam, *, release_id: int, blueprint_id: int, now: datetime) -> Pool:
-    """Freeze the operational versions whose objective is a leaf of the blueprint, and the enemies among them."""
+    """Freeze the versions that are served and whose objective is a leaf of the blueprint, and how they are related.
+
+    Of an item whose next version is in pretest both are served, as enemies of each other.
+    """
+    live = _live(db, exam.id)
+    two_versions = [sorted(versions) for versions in live.values() if len(versions) > 1]
     pool = Pool(
         exam_id=exam.id,
         bank_revision=exam.bank_revision,
         release_id=release_id,
         blueprint_id=blueprint_id,
-        enemies=_enemies(db, exam.id),
+        enemies=sorted([*_related(db, exam.id, live, RelationKind.ENEMY), *two_versions]),
+        siblings=_related(db, exam.id, live, RelationKind.SIBLING),
         created_at=now,
     )
     db.add(pool)
     db.flush()
     members = (
-        sa.select(sa.literal(pool.id), col(ItemVersion.id))
+        sa.select(sa.literal(pool.id), col(ItemVersion.id), col(ItemVersion.stage) == Stage.PRETEST)
         .join(Item, col(Item.id) == col(ItemVersion.item_id))
         .where(
             col(Item.exam_id) == exam.id,
-            col(ItemVersion.stage) == Stage.OPERATIONAL,
+            col(ItemVersion.stage).in_(SERVED),
             col(ItemVersion.objective_id).in_(_leaves(blueprint_id)),
         )
     )
-    db.execute(sa.insert(PoolItem).from_select(["pool_id", "item_version_id"], members))
+    db.execute(sa.insert(PoolItem).from_select(["pool_id", "item_version_id", "pretest"], members))
     return pool
 
 
@@ -146,11 +160,24 @@ def _leaves(blueprint_id: int) -> sa.Select[int]:
     return sa.select(col(BlueprintNode.objective_id)).where(col(BlueprintNode.blueprint_id) == blueprint_id, ~has_child)
 
 
-def leaf_objectives(db: Db, blueprint_id: int) -> Sequence[sa.Row[int, str, float]]:
-    """(objective id, code, weight) of a blueprint's leaves in their order."""
+def leaf_objectives(db: Db, blueprint_id: int) -> Sequence[sa.Row[int, str, float, str]]:
+    """(objective id, code, weight, code of its domain) of a blueprint's leaves in their order."""
+    domain = sa.orm.aliased(BlueprintNode)
+    above = sa.orm.aliased(Objective)
     query = (
-        sa.select(col(BlueprintNode.objective_id), col(Objective.code), col(BlueprintNode.weight))
+        sa.select(
+            col(BlueprintNode.objective_id),
+            col(Objective.code),
+            col(BlueprintNode.weight),
+            sa.func.coalesce(col(above.code), col(Objective.code)).label("domain"),
+        )
         .join(Objective, col(Objective.id) == col(BlueprintNode.objective_id))
+        .join(
+            domain,
+            (col(domain.blueprint_id) == blueprint_id) & (col(domain.objective_id) == col(BlueprintNode.parent_id)),
+            isouter=True,
+        )
+        .join(above, col(above.id) == col(domain.objective_id), isouter=True)
         .where(
             col(BlueprintNode.blueprint_id) == blueprint_id, col(BlueprintNode.objective_id).in_(_leaves(blueprint_id))
         )
@@ -159,35 +186,41 @@ def leaf_objectives(db: Db, blueprint_id: int) -> Sequence[sa.Row[int, str, floa
     return db.execute(query).all()
 
 
-def _enemies(db: Db, exam_id: int) -> list[list[int]]:
-    """Pairs of version ids of enemy items, both of them operational.
+def _live(db: Db, exam_id: int) -> dict[int, list[int]]:
+    """The ids of the versions that are served, by item id."""
+    query = (
+        sa.select(col(ItemVersion.item_id), col(ItemVersion.id))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Item.exam_id) == exam_id, col(ItemVersion.stage).in_(SERVED))
+        .order_by(col(ItemVersion.id))
+    )
+    found: dict[int, list[int]] = {}
+    for item, version in db.execute(query):
+        found.setdefault(item, []).append(version)
+    return found
 
-    Two statements: joined in one, SQLite goes through all pairs of operational versions, a minute for 10,000 items.
+
+def _related(db: Db, exam_id: int, live: Mapping[int, Sequence[int]], kind: RelationKind) -> list[list[int]]:
+    """Pairs of version ids of items that are related in this way, all of them served.
+
+    Joined in one statement, SQLite would go through all pairs of versions, a minute for 10,000 items.
     """
     in_exam = sa.select(col(Item.id)).where(col(Item.exam_id) == exam_id)
-    pairs = db.execute(
-        sa.select(col(ItemRelation.item_id), col(ItemRelation.other_item_id)).where(
-            col(ItemRelation.item_id).in_(in_exam), col(ItemRelation.kind) == RelationKind.ENEMY
-        )
-    ).all()
-    if not pairs:
-        return []
-    versions = db.execute(
-        sa.select(col(ItemVersion.item_id), col(ItemVersion.id)).where(
-            col(ItemVersion.item_id).in_(in_exam), col(ItemVersion.stage) == Stage.OPERATIONAL
-        )
+    query = sa.select(col(ItemRelation.item_id), col(ItemRelation.other_item_id)).where(
+        col(ItemRelation.item_id).in_(in_exam), col(ItemRelation.kind) == kind
     )
-    live = dict(versions.all())
-    return sorted([live[one], live[other]] for one, other in pairs if one in live and other in live)
+    pairs = db.execute(query).all()
+    return sorted([a, b] for one, other in pairs for a in live.get(one, ()) for b in live.get(other, ()))
 
 
 def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-    """item_id, item_version_id, objective_id, a, b, c, d of a pool's members, by version id."""
+    """item_id, item_version_id, objective_id, pretest, a, b, c, d of a pool's members, by version id."""
     query = (
         sa.select(
             col(ItemVersion.item_id),
             col(ItemVersion.id).label("item_version_id"),
             col(ItemVersion.objective_id),
+            col(PoolItem.pretest),
             *(col(getattr(ItemParameter, name)) for name in "abcd"),
         )
         .select_from(PoolItem)
@@ -199,6 +232,16 @@ def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
         )
         .where(col(PoolItem.pool_id) == pool.id)
         .order_by(col(ItemVersion.id))
+    )
+    return db.execute(query).all()
+
+
+def timings(db: Db, pool_id: int) -> Sequence[sa.Row[int, int, float]]:
+    """(item_version_id, times, median_ms) of those of a pool's members whose response times are known."""
+    query = (
+        sa.select(col(ItemTiming.item_version_id), col(ItemTiming.times), col(ItemTiming.median_ms))
+        .join(PoolItem, col(PoolItem.item_version_id) == col(ItemTiming.item_version_id))
+        .where(col(PoolItem.pool_id) == pool_id)
     )
     return db.execute(query).all()
 

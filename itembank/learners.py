@@ -10,7 +10,7 @@ from sqlmodel import col, select
 from itembank.content import SessionStatus
 from itembank.errors import NotFound
 from itembank.models import Exam, IdempotencyRecord, Item, Learner, LearnerItem, LearnerState, Response, Session
-from itembank.store import Db, insert_for, uuid7
+from itembank.store import Db, Utc, insert_for, uuid7
 
 ERASED = "erased"  # why a session of an erased learner ended
 
@@ -44,15 +44,14 @@ def get_or_add(db: Db, tenant_id: int, external_id: str, now: datetime) -> Learn
     return learner
 
 
-def get_or_add_state(db: Db, learner_id: int, exam_id: int, empty: bytes, now: datetime) -> LearnerState:
-    """What a learner's answers to an exam say so far; `empty` stands for no answers."""
+def get_or_add_state(db: Db, learner_id: int, exam_id: int, now: datetime) -> LearnerState:
+    """What a learner's answers to an exam say so far."""
     query = select(LearnerState).where(LearnerState.learner_id == learner_id, LearnerState.exam_id == exam_id)
     state = db.exec(query).first()
     if state is None:
         values = {
             "learner_id": learner_id,
             "exam_id": exam_id,
-            "log_likelihood": empty,
             "answers": 0,
             "updated_at": now,
         }
@@ -74,6 +73,40 @@ def items_met(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[A
         .where(col(LearnerItem.learner_id) == learner_id, col(Item.exam_id) == exam_id)
     )
     return db.execute(query).all()
+
+
+def due_items(db: Db, learner_id: int, exam_id: int, now: datetime) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    """(item_id, due_at) of what the learner should review now, most overdue first; the less stable first of equals."""
+    query = (
+        _memories(learner_id, exam_id)
+        .with_only_columns(col(LearnerItem.item_id), col(LearnerItem.due_at))
+        .where(col(LearnerItem.due_at) <= now)
+        .order_by(col(LearnerItem.due_at), col(LearnerItem.stability), col(LearnerItem.item_id))
+    )
+    return db.execute(query).all()
+
+
+def next_due(db: Db, learner_id: int, exam_id: int, now: datetime) -> datetime | None:
+    """When the next item that is not due yet will be, None if there is none."""
+    query = _memories(learner_id, exam_id).with_only_columns(sa.func.min(col(LearnerItem.due_at), type_=Utc))
+    return db.execute(query.where(col(LearnerItem.due_at) > now)).scalar()
+
+
+def memories(db: Db, learner_id: int, exam_id: int) -> Sequence[LearnerItem]:
+    """What the learner remembers of the exam's items, in the order of the items; only those that were reviewed."""
+    return db.execute(_memories(learner_id, exam_id).order_by(col(LearnerItem.item_id))).scalars().all()
+
+
+def _memories(learner_id: int, exam_id: int) -> sa.Select[LearnerItem]:
+    return (
+        sa.select(LearnerItem)
+        .join(Item, col(Item.id) == col(LearnerItem.item_id))
+        .where(
+            col(LearnerItem.learner_id) == learner_id,
+            col(Item.exam_id) == exam_id,
+            col(LearnerItem.due_at).is_not(None),
+        )
+    )
 
 
 def reveal(db: Db, learner_id: int, item_ids: Collection[int]) -> None:

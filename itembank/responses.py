@@ -1,6 +1,7 @@
 """Every query on the log of answers and their scores, which `settling` appends to and nothing ever changes."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -95,6 +96,23 @@ def version_names(db: Db, version_ids: Collection[int]) -> dict[int, tuple[UUID,
         .where(col(ItemVersion.id).in_(version_ids))
     )
     return {key: (uuid, number) for key, uuid, number in db.execute(query)}
+
+
+def moving(learner_id: int, exam_id: int) -> sa.Select[int, int, bool, datetime]:
+    """(pool_id, item_version_id, correct, answered_at) of the answers of a learner that moved ability, as they came."""
+    return (
+        sa.select(col(Session.pool_id), col(Response.item_version_id), col(Score.correct), col(Response.answered_at))
+        .select_from(Response)
+        .join(Session, col(Session.id) == col(Response.session_id))
+        .join(Score, col(Score.response_id) == col(Response.id))
+        .where(
+            col(Session.learner_id) == learner_id,
+            col(Session.exam_id) == exam_id,
+            col(Response.moves_ability),
+            latest_score(),
+        )
+        .order_by(col(Response.answered_at), col(Response.id))
+    )
 
 
 def replayable(session_id: int) -> sa.Select[Response, Score]:

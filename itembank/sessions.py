@@ -19,18 +19,20 @@ MET = table_of(LearnerItem)
 
 READ = (
     *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
-    *("log_posterior", "excluded", "resting", "administered", "current", "started_at"),
+    *("log_posterior", "excluded", "resting", "queue", "administered", "current", "started_at"),
 )
+STATE_READ = ("gaussian", "codes", "reserved", "revision", "updated_at")
+MEMORY = ("stability", "difficulty", "due_at", "reviewed_at", "reviews", "lapses")
 STATE_OF_SESSION = (
     sa.select(
         *(SESSION.c[name] for name in READ),
         sa.cast(SESSION.c.policy, sa.Text).label("policy"),
-        EXAM.c.bank_revision,
+        *(EXAM.c[name] for name in ("bank_revision", "cut_score", "prior_mean", "prior_sd")),
         STATE.c.id.label("state_id"),
-        STATE.c.answers.label("learner_answers"),
-        STATE.c.log_likelihood.label("learner_log_likelihood"),
+        *(STATE.c[name] for name in STATE_READ),
         sa.func.coalesce(MET.c.answers, 0).label("met_answers"),
         sa.func.coalesce(MET.c.reveals, 0).label("met_reveals"),
+        *(MET.c[name] for name in MEMORY),
     )
     .join(EXAM, EXAM.c.id == SESSION.c.exam_id)
     .join(STATE, (STATE.c.learner_id == SESSION.c.learner_id) & (STATE.c.exam_id == SESSION.c.exam_id))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -31,16 +31,34 @@ from itembank.store import Db, Prepared, table_of, uuid7
 FIRST_KEY_VERSION = 1
 
 
+class Remembered(NamedTuple):
+    """The memory of an item as it is stored; all None or 0 before the first review."""
+
+    stability: float | None = None
+    difficulty: float | None = None
+    due_at: datetime | None = None
+    reviewed_at: datetime | None = None
+    reviews: int = 0
+    lapses: int = 0
+
+
+class Learned(NamedTuple):
+    """The learner's state as it is stored. codes : of the objectives in it"""
+
+    gaussian: bytes
+    codes: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """One answer and what follows from it. The trace that is stored with it is the session's `current` as it stands.
 
-    learner_answers : of how many answers the learner's state was made that the decision rests on
+    learner_revision : of the learner's state that the decision rests on
     met_answers, met_reveals : what the decision took for granted that the learner knew of the item
+    memory : of the item, after the answer;  learned : what is known of the learner now, None if the answer says nothing
     reveals : whether the reply explains the item;  revealed : ids of items answered earlier that may be explained now
     before, after : ability and standard error in logits;  stop_reason : ends the session, None if it goes on
     log_posterior, administered, current : the session's new state
-    learner_state_id, learner_log_likelihood : what is known of the learner now; None if the answer says nothing of it
     """
 
     session_id: int
@@ -65,13 +83,14 @@ class Settlement:
     administered: Sequence[int]
     current: Mapping[str, Any] | None
     learner_state_id: int
-    learner_answers: int
-    learner_log_likelihood: bytes | None
+    learner_revision: int
+    memory: Remembered
+    learned: Learned | None
     now: datetime
 
     @property
     def moves_ability(self) -> bool:
-        return self.learner_log_likelihood is not None
+        return self.learned is not None
 
 
 def settle(db: Db, settlement: Settlement) -> bool:
@@ -132,6 +151,7 @@ def _meet(met: postgresql.Insert | sqlite.Insert) -> ReturningInsert[Any]:
         "answers": MET.c.answers + 1,
         "last_answered_at": met.excluded.last_answered_at,
         "reveals": MET.c.reveals + met.excluded.reveals,
+        **{name: met.excluded[name] for name in Remembered._fields},
     }
     as_read = (MET.c.answers == sa.bindparam("read_answers")) & (MET.c.reveals == sa.bindparam("read_reveals"))
     return met.on_conflict_do_update(index_elements=["learner_id", "item_id"], set_=changes, where=as_read).returning(
@@ -154,8 +174,10 @@ LEARN = (
     sa.update(STATE)
     .where(STATE.c.id == sa.bindparam("learner_state_id"))
     .values(
-        log_likelihood=sa.bindparam("learner_log_likelihood"),
+        gaussian=sa.bindparam("learner_gaussian", type_=STATE.c.gaussian.type),
+        codes=sa.bindparam("learner_codes", type_=STATE.c.codes.type),
         answers=STATE.c.answers + 1,
+        revision=STATE.c.revision + 1,
         updated_at=NOW,
     )
 )
@@ -181,7 +203,7 @@ def _all_at_once(moves_ability: bool, *, reveals_more: bool) -> Prepared:
         .where(
             SESSION.c.id == sa.bindparam("session_id"),
             SESSION.c.status == SessionStatus.IN_PROGRESS,
-            STATE.c.answers == sa.bindparam("learner_answers"),
+            STATE.c.revision == sa.bindparam("learner_revision"),
         )
         .with_for_update(of=[SESSION, STATE])
         .cte("held")
@@ -242,8 +264,10 @@ def _values(settlement: Settlement) -> dict[str, Any]:
         "score_score": s.scored.score,
         "score_correct": s.scored.correct,
         "learner_state_id": s.learner_state_id,
-        "learner_answers": s.learner_answers,
-        "learner_log_likelihood": s.learner_log_likelihood,
+        "learner_revision": s.learner_revision,
+        "learner_gaussian": None if s.learned is None else s.learned.gaussian,
+        "learner_codes": [] if s.learned is None else s.learned.codes,
+        **{f"met_{name}": value for name, value in s.memory._asdict().items()},
         **_session_values(s.session_id, s.log_posterior, s.administered, s.current, s.stop_reason, s.now),
     }
 

@@ -20,7 +20,7 @@ import uuid_utils
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 from sqlmodel import Session, SQLModel
 
 BUSY_TIMEOUT_S = 5  # how long SQLite waits for another writer before "database is locked"
@@ -185,7 +185,7 @@ class _Plan:
         binds = compiled.binds
         dumps = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
         columns = list(statement.selected_columns) if isinstance(statement, sa.Select) else []
-        loads = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+        loads = [_load(column.type, dialect) for column in columns]
         needed = [(place, load) for place, load in enumerate(loads) if load is not None]
         fields: Any = namedtuple("Row", [column.key or "" for column in columns])  # type: ignore[misc]  # made at run time
 
@@ -201,6 +201,11 @@ class _Plan:
             dumps=tuple((name, dump) for name, dump in dumps.items() if dump is not None),
             row=row,
         )
+
+
+def _load(kind: TypeEngine[Any], dialect: sa.Dialect) -> Callable[[Any], Any] | None:
+    """What makes a column's Python value of the driver's; the driver's own floats are right as they are."""
+    return None if isinstance(kind, sa.Float) else kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
 def _json_text(value: Any) -> str:

@@ -9,9 +9,11 @@ from engine.answers import Given
 from engine.delivery import LARGEST_SEED
 from engine.selection import (
     LONGEST_TIME,
+    MOST_SLOTS,
     MOST_STRATA,
     TEN_YEARS,
     Classification,
+    ContentLevel,
     ContentRule,
     Criterion,
     Feedback,
@@ -61,12 +63,15 @@ class PolicySchema(Strict):
             "`minimum_expected_posterior_variance` (how much an answer should narrow what is known), "
             "`a_stratified` (nearest difficulty, low discriminations first), "
             "`progressive` (chance first, information later), "
-            "`target_success` (probability of a right answer nearest to `target_success`), `random`"
+            "`target_success` (probability of a right answer nearest to `target_success`), "
+            "`readiness_gain` (where practice helps most, near `target_success`), "
+            "`due_date` (only what is due for review, most overdue first), "
+            "`blueprint_form` (a form assembled as the session begins), `random`"
         },
     )
     target_success = Number(
         validate=validate.Range(min=0, max=1, min_inclusive=False, max_inclusive=False),
-        metadata={"description": "probability of a right answer that the criterion `target_success` looks for"},
+        metadata={"description": "probability of a right answer that `target_success` and `readiness_gain` look for"},
     )
     strata = Integer(
         minimum=1, maximum=MOST_STRATA, metadata={"description": "parts of the pool for the criterion `a_stratified`"}
@@ -81,10 +86,33 @@ class PolicySchema(Strict):
             "lack; needs a maximum length)"
         },
     )
+    content_level = fields.Enum(
+        ContentLevel,
+        by_value=True,
+        metadata={
+            "description": "whose proportions are kept first: those of all `objectives` alike, or those of the "
+            "`domains`, and of the objectives within each"
+        },
+    )
     strict_content = Flag(
         metadata={"description": "refuse to start where the bank can't fill the maximum length in proportion"}
     )
     randomesque = Integer(minimum=1, maximum=100, metadata={"description": "choose by chance among this many best"})
+    review_share = Number(
+        validate=validate.Range(min=0, max=1),
+        metadata={"description": "share of positions that go to items due for review, while there are any"},
+    )
+    sibling_after = Integer(
+        allow_none=True,
+        minimum=0,
+        maximum=100,
+        metadata={"description": "positions between a wrong answer and a sibling of its item; null for never"},
+    )
+    pretest_slots = fields.List(
+        Integer(minimum=1, maximum=LONGEST_SESSION),
+        validate=validate.Length(max=MOST_SLOTS),
+        metadata={"description": "positions that are given to unscored pretest items, while there are any"},
+    )
     maximum_exposure = Number(
         allow_none=True,
         validate=validate.Range(min=0, max=1, min_inclusive=False),

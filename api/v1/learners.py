@@ -55,7 +55,7 @@ def get_learner_exam(learner: str, exam: str) -> Any:
     """
     db, tenant = context.db(), context.caller().tenant_id
     found = catalog.get_exam(db, tenant, exam)
-    report = reports.learner_report(db, found, learners.get(db, tenant, learner))
+    report = reports.learner_report(db, found, learners.get(db, tenant, learner), now=context.now())
     return current_app.json.response(learner_exam_json(learner, exam, report))
 
 

@@ -8,12 +8,18 @@ from engine.selection.eligibility import eligible_items
 from engine.selection.exposure import rng_for
 from engine.selection.policy import (
     ADAPTIVE_TEST,
+    DIAGNOSTIC,
+    LINED_UP,
     LONGEST_TIME,
+    MOCK,
+    MOST_SLOTS,
     MOST_STRATA,
     POLICIES,
     PRACTICE,
+    REVIEW,
     TEN_YEARS,
     Classification,
+    ContentLevel,
     ContentRule,
     Criterion,
     Feedback,
@@ -23,17 +29,25 @@ from engine.selection.policy import (
     StartsFrom,
     TimeOut,
 )
+from engine.selection.profile import Profile
 from engine.selection.stopping import Progress, StopReason, decided, decided_after, is_over_time, stop_reason
+from engine.selection.turns import Turn, Waiting, waiting_after, waiting_of
 
 __all__ = [
     "ADAPTIVE_TEST",
+    "DIAGNOSTIC",
+    "LINED_UP",
     "LONGEST_TIME",
+    "MOCK",
+    "MOST_SLOTS",
     "MOST_STRATA",
     "POLICIES",
     "PRACTICE",
+    "REVIEW",
     "TEN_YEARS",
     "Choice",
     "Classification",
+    "ContentLevel",
     "ContentRule",
     "Criterion",
     "Decision",
@@ -41,6 +55,7 @@ __all__ = [
     "Mode",
     "Outcome",
     "Policy",
+    "Profile",
     "Progress",
     "Repeats",
     "Rule",
@@ -48,6 +63,8 @@ __all__ = [
     "StartsFrom",
     "StopReason",
     "TimeOut",
+    "Turn",
+    "Waiting",
     "choose",
     "decide",
     "decided",
@@ -60,5 +77,7 @@ __all__ = [
     "standing_after",
     "stop_reason",
     "unpack",
+    "waiting_after",
+    "waiting_of",
     "withheld_items",
 ]

@@ -10,12 +10,13 @@ from engine.irt import NODES, ability, posterior
 from engine.irt.types import BoolArray, FloatArray, IntArray, TableArray
 from engine.pool import Pool
 from engine.selection.candidates import most_informative
-from engine.selection.content import deficits, most_urgent, shares
+from engine.selection.content import deficits, most_urgent, neediest_by_domain, shares
 from engine.selection.criteria import CRITERIA, Context, maximum_information
 from engine.selection.eligibility import eligible_items, objectives_with
 from engine.selection.exposure import Chance, best, randomesque
-from engine.selection.policy import ContentRule, Criterion, Policy
+from engine.selection.policy import ContentLevel, ContentRule, Criterion, Policy
 from engine.selection.priority import allowed, unfilled
+from engine.selection.profile import Profile
 
 # A trace shows at least this many of the best items, so that a reader sees what the choice was between.
 TRACED = 5
@@ -68,6 +69,7 @@ def choose(
     blocked: BoolArray,
     objectives: Sequence[int] | None = None,
     policy: Policy,
+    profile: Profile | None = None,
     rng: Chance,
 ) -> Choice | None:
     """The next item of a sitting, or None when no eligible item is left.
@@ -75,6 +77,7 @@ def choose(
     log_posterior : (121,), ability so far, up to a constant;  administered : (n,), pool indices of this sitting so far
     blocked : (I,), True for items not to be served, such as those seen earlier or suspended
     objectives : indices of the objectives the sitting is limited to, None for all;  rng : from `rng_for`
+    profile : what a criterion may know of the learner beyond one ability
     The same arguments give the same choice, bit for bit, in every process of one build.
     """
     if log_posterior.shape != NODES.shape:
@@ -86,7 +89,7 @@ def choose(
     probabilities = posterior(log_posterior)
     theta, standard_error = ability(probabilities)
     position = administered.size + 1
-    context = Context(pool, probabilities, theta, standard_error, position, policy, eligible, rng)
+    context = Context(pool, probabilities, theta, standard_error, position, policy, eligible, rng, profile)
     objective, weights, need = content_need(context, administered)
     span = pool.span(objective)
     if weights is not None:
@@ -104,6 +107,13 @@ def choose(
         eligible_count=eligible_count,
         most_information=None if policy.minimum_information is None else most_information(context),
     )
+
+
+def unranked(pool: Pool, log_posterior: FloatArray, policy: Policy, index: int, others: Sequence[int]) -> Choice:
+    """The choice of an item whose turn it is; those that would come after it stand as candidates, in their order."""
+    theta, standard_error = ability(posterior(log_posterior))
+    candidates = tuple((place, float(-rank)) for rank, place in enumerate(others[:TRACED]))
+    return Choice(index, theta, standard_error, policy.criterion, candidates, None, (), len(others))
 
 
 def rank(
@@ -134,11 +144,15 @@ def content_need(context: Context, administered: IntArray) -> tuple[int | None, 
         return None, None, ()
     in_play = objectives_with(pool, context.eligible)
     share = shares(pool.objective_weights, in_play)
-    counts = np.bincount(pool.objective[administered], minlength=len(in_play))
+    scored = administered[~pool.pretest[administered]]
+    counts = np.bincount(pool.objective[scored], minlength=len(in_play))
+    if policy.content_level is ContentLevel.domains:
+        asked, short = neediest_by_domain(pool, counts, in_play)
+        return asked, None, tuple(short.tolist())
     deficit = deficits(share, counts, in_play)
     need = tuple(deficit.tolist())
     if policy.content_rule is ContentRule.priority_index:
-        kept, remaining = counts * in_play, max(1, (policy.maximum_length or 0) - administered.size)
+        kept, remaining = counts * in_play, max(1, (policy.maximum_length or 0) - scored.size)
         weights = unfilled(share, kept, remaining=remaining) * allowed(share, kept, remaining=remaining)
         if weights.any():
             return None, weights, need

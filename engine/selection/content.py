@@ -51,6 +51,24 @@ def most_urgent(share: FloatArray, deficit: FloatArray) -> int:
     return int(due[((1.0 - margin - deficit[due]) / share[due]).argmin()])
 
 
+def neediest_by_domain(pool: Pool, counts: IntArray, in_play: BoolArray) -> tuple[int, FloatArray]:
+    """The objective to serve next where domains come first, and the deficits (K,) of all objectives in items.
+
+    counts : (K,), items administered so far;  in_play : (K,), objectives with an eligible item
+    The neediest domain, then the neediest of its objectives by their shares in it: so a short sitting touches every
+    domain, which with many small objectives in a domain it would else not.
+    """
+    domains = len(pool.domain_codes)
+    weights: FloatArray = np.bincount(pool.domain, pool.objective_weights * in_play, domains).astype(np.float64)
+    share = shares(weights, np.bincount(pool.domain, in_play, domains) > 0)
+    playing = share > 0.0
+    domain = most_urgent(share, deficits(share, np.bincount(pool.domain, counts, domains).astype(np.int64), playing))
+    inside = in_play & (pool.domain == domain)
+    own = shares(pool.objective_weights, inside)
+    everywhere = shares(pool.objective_weights, in_play)
+    return most_urgent(own, deficits(own, counts, inside)), deficits(everywhere, counts, in_play)
+
+
 def shortages(
     pool: Pool, eligible: BoolArray, *, length: int, objectives: Sequence[int] | None = None
 ) -> list[Shortage]:

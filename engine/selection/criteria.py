@@ -8,16 +8,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from engine.irt import NODES, information, log_probabilities, probability
+from engine.irt.curves import LOGIT_LIMIT, expit
 from engine.irt.types import BoolArray, FloatArray, TableArray
 from engine.pool import BLOCK, Pool
+from engine.selection.content import shares
 from engine.selection.exposure import Chance
 from engine.selection.policy import Criterion, Policy
+from engine.selection.profile import Profile
 from engine.selection.strata import distance_in_strata, stratum_at
 
 NEGLIGIBLE = 1e-12
 LIKELY = 1e-7  # node probabilities below this are left out where each node costs a curve; together under 0.002 %
+HEADROOM = 0.5  # logits above the cut score that an objective is practised up to
+LEAST_WORTH = 0.02  # of the share of an objective that needs no practice, so that it is not forgotten
+SPREAD = 0.15  # of the probability of a right answer around its target
 PIECE = 2048  # items at a time, where each node costs a curve
 
 
@@ -27,7 +34,7 @@ class Context:
 
     probabilities : (121,), node probabilities of the ability, sum 1;  theta, standard_error : its mean and sd, logits
     position : of the item to choose, from 1;  eligible : (I,), the items that may be served
-    rng : the chance of this position, from `rng_for`
+    rng : the chance of this position, from `rng_for`;  profile : of the learner by objective, None if unknown
     """
 
     pool: Pool
@@ -38,6 +45,7 @@ class Context:
     policy: Policy
     eligible: BoolArray
     rng: Chance
+    profile: Profile | None = None
 
 
 def posterior_information(context: Context, span: slice) -> TableArray:
@@ -155,6 +163,30 @@ def target_success(context: Context, span: slice) -> FloatArray:
     return np.asarray(-np.abs(chance - context.policy.target_success))
 
 
+def readiness_gain(context: Context, span: slice) -> FloatArray:
+    """Where practice helps most: weighty, weak or little known objectives, at a difficulty that keeps learners going.
+
+    The score is the worth of the item's objective times exp(-((p - target) / SPREAD)^2 / 2), p the probability of a
+    right answer at the ability on that objective. The worth of objective k with weight w, ability m and standard error
+    s is w * P(ability < cut score + HEADROOM): what the exam asks for and the learner is not sure to have.
+    """
+    pool, target = context.pool, context.policy.target_success
+    theta, worth = practised(context)
+    where = pool.objective[span]
+    a, b, c, d = parameters(pool, span)
+    chance = c + (d - c) * expit(np.clip(a * (theta[where] - b), -LOGIT_LIMIT, LOGIT_LIMIT))
+    return np.asarray(worth[where] * np.exp(-0.5 * np.square((chance - target) / SPREAD)))
+
+
+def practised(context: Context) -> tuple[FloatArray, FloatArray]:
+    """The ability (K,) on each objective and what practice of it is worth (K,); one ability for all if not known."""
+    weights, profile = context.pool.objective_weights, context.profile
+    if profile is None:
+        return np.full(weights.size, context.theta), shares(weights, np.ones(weights.size, dtype=np.bool_))
+    short = ndtr((profile.cut_score + HEADROOM - profile.abilities) / profile.standard_errors)
+    return profile.abilities, shares(weights, np.ones(weights.size, dtype=np.bool_)) * (short + LEAST_WORTH)
+
+
 def random(context: Context, span: slice) -> FloatArray:
     """A number drawn for each item: every eligible item has the same chance. For pilots and as a baseline."""
     return context.rng.uniforms(len(context.pool))[span]
@@ -195,5 +227,6 @@ CRITERIA: Mapping[Criterion, Callable[[Context, slice], TableArray | FloatArray]
     Criterion.a_stratified: a_stratified,
     Criterion.progressive: progressive,
     Criterion.target_success: target_success,
+    Criterion.readiness_gain: readiness_gain,
     Criterion.random: random,
 }

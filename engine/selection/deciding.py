@@ -10,10 +10,12 @@ import numpy as np
 
 from engine.irt.types import BoolArray, FloatArray
 from engine.pool import Pool
-from engine.selection.choosing import Choice, choose
+from engine.selection.choosing import Choice, choose, unranked
 from engine.selection.classifying import Standing
 from engine.selection.exposure import rng_for
-from engine.selection.policy import Policy, Repeats
+from engine.selection.policy import LINED_UP, Policy, Repeats
+from engine.selection.profile import Profile
+from engine.selection.turns import Course, Turn, Waiting, still_waiting, taken
 
 OPTION_STREAM = 1  # sets the random numbers for the order of options apart from those for the choice of the item
 
@@ -29,18 +31,26 @@ def decide(
     resting: BoolArray,
     suspended: Sequence[int],
     seed: int,
+    queue: Sequence[int] = (),
+    waiting: Sequence[Waiting] = (),
+    profile: Profile | None = None,
     standing: Standing | None = None,
 ) -> dict[str, Any] | None:
     """The trace of the item to serve next, or None when none is left.
 
-    administered, suspended : item version ids;  objectives : codes the sitting is limited to, empty for all
+    administered, suspended, queue : item version ids;  objectives : codes the sitting is limited to, empty for all
     excluded, resting : (I,), met in earlier sittings; of those, not to come back in this one
-    standing : of a sitting that classifies; it goes into the trace
+    waiting : wrong answers that wait for a sibling;  profile : for the criterion that asks for it
+    standing : of a sitting that classifies.  These go into the trace.
     """
     position = len(administered) + 1
-    places = np.array([pool.index_of_version[version] for version in administered], dtype=np.int64)
+    index_of = pool.index_of_version
+    places = np.array([index_of[version] for version in administered], dtype=np.int64)
     off = versions_mask(pool, suspended)
     limit = indices(pool, objectives)
+    lined_up = [index_of[version] for version in queue if version in index_of]
+    course = Course(position, places, off, resting, excluded, limit, lined_up, waiting)
+    first = taken(pool, policy, course, rng_for(seed, position))
 
     def attempt(blocked: BoolArray) -> Choice | None:
         return choose(
@@ -50,16 +60,27 @@ def decide(
             blocked=blocked | off,
             objectives=limit,
             policy=policy,
+            profile=profile,
             rng=rng_for(seed, position),
         )
 
-    choice = attempt(excluded)
-    repeated = choice is None and policy.repeats is Repeats.when_exhausted
-    if repeated:
-        choice = attempt(resting)
+    choice, repeated = None, False
+    if first is not None:
+        choice = unranked(pool, log_posterior, policy, first.index, first.others)
+        repeated = bool(excluded[first.index])
+    elif policy.criterion not in LINED_UP:
+        choice = attempt(excluded)
+        repeated = choice is None and policy.repeats is Repeats.when_exhausted
+        choice = attempt(resting) if repeated else choice
     if choice is None:
         return None
-    facts = {"position": position, "seed": seed, "repeated": repeated, "suspended": list(suspended)}
+    turn = Turn.criterion if first is None else first.turn
+    facts: dict[str, Any] = {"position": position, "seed": seed, "repeated": repeated, "suspended": list(suspended)}
+    facts["turn"] = turn.value
+    if waiting:
+        facts["waiting"] = still_waiting(pool, waiting, choice.index)
+    if profile is not None:
+        facts["profile"] = profile.to_json()
     if standing is not None:
         facts["standing"] = standing.to_json()
     return choice.to_json(pool) | facts

@@ -13,12 +13,24 @@ def eligible_items(
 ) -> BoolArray:
     """True (I,) for items that are not administered, no enemy of one that is, not blocked and within the objectives.
 
+    Pretest items are none of them: they have slots of their own.
+
     administered : (n,), pool indices of this sitting so far;  blocked : (I,), seen in earlier sittings, suspended, ...
     objectives : indices of the objectives the sitting is limited to, None for all
     """
     if blocked.shape != (len(pool),):
         raise ValueError(f"blocked has shape {blocked.shape}, the pool {len(pool)} items")
-    eligible = ~blocked
+    return within(pool, administered, ~(blocked | pool.pretest), objectives)
+
+
+def within(
+    pool: Pool, administered: IntArray, candidates: BoolArray, objectives: Sequence[int] | None = None
+) -> BoolArray:
+    """Those of the candidates (I,) that are not administered, no enemy of one that is, and within the objectives.
+
+    The mask is changed in place.
+    """
+    eligible = candidates
     eligible[administered] = False
     for index in administered.tolist() if pool.enemies_of else ():
         if index in pool.enemies_of:

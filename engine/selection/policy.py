@@ -15,7 +15,10 @@ from engine.errors import InvalidPolicy
 class Mode(StrEnum):
     """What a sitting is for."""
 
+    diagnostic = "diagnostic"
     practice = "practice"
+    review = "review"
+    mock = "mock"
     adaptive_test = "adaptive_test"
 
 
@@ -29,6 +32,9 @@ class Criterion(StrEnum):
     a_stratified = "a_stratified"
     progressive = "progressive"
     target_success = "target_success"
+    readiness_gain = "readiness_gain"  # where practice helps most
+    due_date = "due_date"  # only items that are due for review, most overdue first
+    blueprint_form = "blueprint_form"  # a form assembled as the sitting begins, in its order
     random = "random"
 
 
@@ -37,6 +43,13 @@ class ContentRule(StrEnum):
 
     quota = "quota"  # the objective comes first, then the best of its items
     priority_index = "priority_index"  # the best item of all that the proportions allow, weighted by what is missing
+
+
+class ContentLevel(StrEnum):
+    """Whose proportions are kept first."""
+
+    objectives = "objectives"
+    domains = "domains"  # then, within a domain, those of its objectives
 
 
 class Classification(StrEnum):
@@ -79,6 +92,7 @@ class StartsFrom(StrEnum):
 ENUMS: dict[str, type[StrEnum]] = {
     "criterion": Criterion,
     "content_rule": ContentRule,
+    "content_level": ContentLevel,
     "classification": Classification,
     "on_time_out": TimeOut,
     "repeats": Repeats,
@@ -90,9 +104,13 @@ TEN_YEARS = 87_600  # hours; a longer wait is a mistake, and one long enough wou
 LONGEST_TIME = 30 * 24 * 3600  # seconds of a sitting with a time limit
 LONGEST_PRIORITY_INDEX = 500  # items of a sitting; the index looks ahead to its end
 MOST_STRATA = 20
+MOST_SLOTS = 200
 
 # Criteria that are spread over a sitting, so they have to know how long it is.
 SPREAD = (Criterion.a_stratified, Criterion.progressive)
+
+# Criteria that serve what was lined up as the sitting began, in its order; nothing is ranked.
+LINED_UP = (Criterion.due_date, Criterion.blueprint_form)
 
 # Criteria whose scores are distances, which nothing can be multiplied with.
 DISTANCES = (Criterion.a_stratified, Criterion.target_success)
@@ -104,9 +122,12 @@ class Policy:
 
     target_success : probability of a right answer that the criterion of this name looks for
     strata : parts of the pool by discrimination, for the criterion `a_stratified`
-    content_balancing : keep to the blueprint's proportions;  content_rule : how
+    content_balancing : keep to the blueprint's proportions;  content_rule, content_level : how
     strict_content : refuse a sitting whose items can't fill the maximum length in these proportions
     randomesque : choose uniformly among this many best items
+    review_share : the share of positions that go to items due for review, while there are any
+    sibling_after : positions between a wrong answer and a sibling of its item, None for none on purpose
+    pretest_slots : positions that are given to pretest items, while there are any
     maximum_exposure : the share of sittings an item may appear in, 1 or None for no bound
     minimum_length, maximum_length : items of a sitting, None for no end
     standard_error : logits, stop once the ability is known this well, None for never
@@ -128,8 +149,12 @@ class Policy:
     strata: int = 4
     content_balancing: bool = True
     content_rule: ContentRule = ContentRule.quota
+    content_level: ContentLevel = ContentLevel.objectives
     strict_content: bool = False
     randomesque: int = 5
+    review_share: float = 0.0
+    sibling_after: int | None = None
+    pretest_slots: tuple[int, ...] = ()
     maximum_exposure: float | None = None
     minimum_length: int = 0
     maximum_length: int | None = None
@@ -162,12 +187,19 @@ class Policy:
             bound = getattr(self, name)
             require(self, name, bound is None or is_within(bound, 0, math.inf), "null or a number above 0")
         require(self, "indifference", is_within(self.indifference, 0, math.inf), "a number above 0")
-        share = self.maximum_exposure
-        rate = share is None or (is_number(share) and 0 < share <= 1)
+        bound = self.maximum_exposure
+        rate = bound is None or (is_number(bound) and 0 < bound <= 1)
         require(self, "maximum_exposure", rate, "null or a number above 0, at most 1")
         require(self, "strata", is_count(self.strata, 1, MOST_STRATA), f"a whole number from 1 to {MOST_STRATA}")
         require(self, "randomesque", is_count(self.randomesque, 1, 100), "a whole number from 1 to 100")
         require(self, "minimum_length", is_count(self.minimum_length, 0), "a whole number from 0")
+        share = self.review_share
+        require(self, "review_share", is_number(share) and 0 <= share <= 1, "a number from 0 to 1")
+        gap = self.sibling_after
+        require(self, "sibling_after", gap is None or is_count(gap, 0, 100), "null or a whole number from 0 to 100")
+        slots = self.pretest_slots
+        listed = isinstance(slots, tuple) and len(slots) <= MOST_SLOTS and all(is_count(slot, 1) for slot in slots)
+        require(self, "pretest_slots", listed, f"at most {MOST_SLOTS} whole numbers from 1")
         limit = self.time_limit_s
         timed = limit is None or is_count(limit, 1, LONGEST_TIME)
         require(self, "time_limit_s", timed, f"null or a whole number from 1 to {LONGEST_TIME}")
@@ -187,7 +219,8 @@ class Policy:
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary of every field, enums by value."""
-        return {name: str(value) if name in ENUMS else value for name, value in asdict(self).items()}
+        values = asdict(self) | {"pretest_slots": list(self.pretest_slots)}
+        return {name: str(value) if name in ENUMS else value for name, value in values.items()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Self:
@@ -200,7 +233,9 @@ class Policy:
 
 
 def from_json_value(name: str, value: object) -> Any:
-    """An enum's member where the field has an enum and the value is one of it, else the value as it is."""
+    """An enum's member where the field has an enum and the value is one of it, a tuple for a list, else the value."""
+    if isinstance(value, list):
+        return tuple(value)
     enum = ENUMS.get(name)
     return enum(value) if enum is not None and isinstance(value, str) and value in list(enum) else value
 
@@ -220,7 +255,12 @@ def check_length(policy: Policy) -> None:
     if policy.strict_content:
         require(policy, "content_balancing", policy.content_balancing, "true (strict_content asks for proportions)")
         require(policy, "maximum_length", longest is not None, "a whole number (strict_content is measured by it)")
+    if policy.criterion is Criterion.blueprint_form:
+        require(policy, "maximum_length", longest is not None, "a whole number (the items of a form)")
+        require(policy, "feedback", policy.feedback is Feedback.end, "end (a form can be changed until then)")
     if policy.content_balancing and policy.content_rule is ContentRule.priority_index:
+        by_domain = policy.content_level is ContentLevel.domains
+        require(policy, "content_level", not by_domain, "objectives (priority_index weighs those)")
         ends = longest is not None and longest <= LONGEST_PRIORITY_INDEX
         why = f"a whole number up to {LONGEST_PRIORITY_INDEX} (priority_index looks ahead to the end)"
         require(policy, "maximum_length", ends, why)
@@ -241,11 +281,42 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+DIAGNOSTIC = Policy(
+    content_level=ContentLevel.domains,
+    minimum_length=10,
+    maximum_length=25,
+    standard_error=0.35,
+    repeats=Repeats.never,
+    feedback=Feedback.end,
+    starts_from=StartsFrom.prior,
+)
+
 PRACTICE = Policy(
+    criterion=Criterion.readiness_gain,
+    content_balancing=False,
+    review_share=0.3,
+    sibling_after=4,
     repeats=Repeats.when_exhausted,
     repeat_after_hours=24.0,
     feedback=Feedback.immediate,
     starts_from=StartsFrom.learner,
+)
+
+REVIEW = Policy(
+    criterion=Criterion.due_date,
+    content_balancing=False,
+    repeats=Repeats.when_exhausted,
+    feedback=Feedback.immediate,
+    starts_from=StartsFrom.learner,
+)
+
+MOCK = Policy(
+    criterion=Criterion.blueprint_form,
+    maximum_length=60,
+    time_limit_s=90 * 60,
+    repeats=Repeats.when_exhausted,
+    feedback=Feedback.end,
+    starts_from=StartsFrom.prior,
 )
 
 ADAPTIVE_TEST = Policy(
@@ -257,4 +328,10 @@ ADAPTIVE_TEST = Policy(
     starts_from=StartsFrom.prior,
 )
 
-POLICIES: Mapping[Mode, Policy] = {Mode.practice: PRACTICE, Mode.adaptive_test: ADAPTIVE_TEST}
+POLICIES: Mapping[Mode, Policy] = {
+    Mode.diagnostic: DIAGNOSTIC,
+    Mode.practice: PRACTICE,
+    Mode.review: REVIEW,
+    Mode.mock: MOCK,
+    Mode.adaptive_test: ADAPTIVE_TEST,
+}

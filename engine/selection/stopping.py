@@ -20,6 +20,7 @@ class StopReason(StrEnum):
     maximum_length = "maximum_length"
     time_limit = "time_limit"
     pool_exhausted = "pool_exhausted"  # no eligible item is left
+    nothing_due = "nothing_due"  # all that was due for review came
     finished = "finished"  # the caller ended it
 
 

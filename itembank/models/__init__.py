@@ -7,8 +7,8 @@ from itembank.models.articles import Article, ArticleObjective, ArticleSection, 
 from itembank.models.clients import ApiClient, AuditEntry, IdempotencyRecord, Tenant
 from itembank.models.exams import Blueprint, BlueprintNode, Exam, Objective
 from itembank.models.exports import Export
-from itembank.models.items import Item, ItemMedia, ItemRelation, ItemTag, ItemVersion, Misconception, Option
-from itembank.models.learners import Learner, LearnerItem, LearnerState
+from itembank.models.items import Item, ItemMedia, ItemRelation, ItemTag, ItemTiming, ItemVersion, Misconception, Option
+from itembank.models.learners import Learner, LearnerItem, LearnerState, PracticeModel
 from itembank.models.media import Media
 from itembank.models.parameters import ItemParameter, ParameterRelease, Pool, PoolItem, ReleaseActivation
 from itembank.models.sessions import Response, Score, Session
@@ -30,6 +30,7 @@ __all__ = [
     "ItemParameter",
     "ItemRelation",
     "ItemTag",
+    "ItemTiming",
     "ItemVersion",
     "Learner",
     "LearnerItem",
@@ -42,6 +43,7 @@ __all__ = [
     "ParameterRelease",
     "Pool",
     "PoolItem",
+    "PracticeModel",
     "ReleaseActivation",
     "Response",
     "Score",

@@ -126,3 +126,14 @@ class ItemRelation(SQLModel, table=True):
     other_item_id: int = reference("item.id")
     kind: RelationKind = Field(sa_type=EnumText(RelationKind))
     created_at: datetime = moment()
+
+
+class ItemTiming(SQLModel, table=True):
+    """How long a version takes: the median of known response times, and how many there are of them."""
+
+    __tablename__ = "item_timing"
+
+    item_version_id: int = reference("item_version.id", index=False, primary_key=True)
+    times: int
+    median_ms: float
+    measured_at: datetime = moment()

@@ -50,7 +50,7 @@ class ItemParameter(SQLModel, table=True):
 class Pool(SQLModel, table=True):
     """The servable items of an exam at one bank revision.
 
-    enemies : pairs of item version ids that may not meet in one session
+    enemies : pairs of item version ids that may not meet in one session;  siblings : that ask for the same in two ways
     """
 
     __table_args__ = (sa.UniqueConstraint("exam_id", "bank_revision"),)
@@ -62,11 +62,15 @@ class Pool(SQLModel, table=True):
     release_id: int = reference("parameter_release.id")
     blueprint_id: int = reference("blueprint.id")
     enemies: list[list[int]] = Field(sa_type=Json, default_factory=list)
+    siblings: list[list[int]] = Field(sa_type=Json, default_factory=list, sa_column_kwargs={"server_default": "[]"})
     created_at: datetime = moment()
 
 
 class PoolItem(SQLModel, table=True):
+    """pretest : served unscored, since it is not calibrated yet"""
+
     __tablename__ = "pool_item"
 
     pool_id: int = reference("pool.id", index=False, primary_key=True)
     item_version_id: int = reference("item_version.id", primary_key=True)
+    pretest: bool = Field(default=False, sa_column_kwargs={"server_default": sa.false()})

@@ -15,6 +15,7 @@ class Session(SQLModel, table=True):
 
     start_log_posterior, log_posterior : float64 values on the quadrature nodes, before the first answer and now
     excluded, resting : bits over the pool's items: met before this session; of those, not to come back in it
+    queue : item version ids lined up as it began: those due for review, or a form, in their order
     administered : item version ids in order; the last one is open while `current` is set
     current : the open position's trace, or null
     """
@@ -41,6 +42,7 @@ class Session(SQLModel, table=True):
     log_posterior: bytes = Field(sa_type=sa.LargeBinary)
     excluded: bytes = Field(sa_type=sa.LargeBinary)
     resting: bytes = Field(sa_type=sa.LargeBinary)
+    queue: list[int] = Field(sa_type=Json, default_factory=list, sa_column_kwargs={"server_default": "[]"})
     administered: list[int] = Field(sa_type=Json, default_factory=list)
     current: dict[str, Any] | None = Field(sa_type=Json, default=None)
     started_at: datetime = moment()

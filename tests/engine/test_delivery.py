@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from engine import delivery, loading, replaying
+from engine import delivery, loading, progress, replaying
 from engine.answers import Given, Step
 from engine.errors import NothingToServe, PositionConflict, SessionFinished
 from engine.selection import Mode
@@ -194,14 +194,14 @@ def test_another_tenants_session_does_not_exist(db: Db, exam: Exam, items: list[
 
 def test_repeats_never_move_ability(db: Db, exam: Exam, items: list[Item], now: datetime) -> None:
     run(db, begin(db, exam, now), now, [True] * 12)
-    learned = db.scalars(sa.select(LearnerState)).one().log_likelihood
+    learned = db.scalars(sa.select(LearnerState)).one().gaussian
     tomorrow = now + timedelta(hours=25)
     again = begin(db, exam, tomorrow)
     steps = run(db, again, tomorrow, [False] * 3)
     db.expire_all()
     assert {step.theta for step in steps} == {steps[0].theta}
     assert [r.exposure_class for r in responses_of(db, again)] == [ExposureClass.REPEAT_REVEALED] * 3
-    assert db.scalars(sa.select(LearnerState)).one().log_likelihood == learned
+    assert db.scalars(sa.select(LearnerState)).one().gaussian == learned
 
 
 def test_a_met_item_does_not_come_back_before_the_next_day(
@@ -237,11 +237,16 @@ def test_items_of_a_test_without_feedback_count_as_revealed_once_it_ends(db: Db,
 def test_practice_starts_from_what_is_known_and_a_test_from_the_exams_prior(
     db: Db, exam: Exam, items: list[Item], now: datetime
 ) -> None:
-    known = run(db, begin(db, exam, now), now, [True] * 3)[-1].theta
+    run(db, begin(db, exam, now), now, [True] * 3)
+    [state] = db.scalars(sa.select(LearnerState))
+    prior, pool = progress.prior_of(exam), loading.current_pool(db, exam, actor="test", now=now)
+    known = progress.overall(progress.known(db, state, pool, prior).on(pool.objective_codes, prior), pool)
     practice, test = begin(db, exam, now), begin(db, exam, now, mode=Mode.adaptive_test)
     assert practice.current is not None
     assert test.current is not None
-    assert practice.current["theta"] == pytest.approx(known, abs=1e-12)
+    assert known.theta > 0.5
+    assert practice.current["theta"] == pytest.approx(known.theta, abs=1e-6)
+    assert practice.current["standard_error"] == pytest.approx(known.standard_error, abs=1e-6)
     assert test.current["theta"] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -315,7 +320,7 @@ def test_priors_follow_the_ratings(db: Db, exam: Exam, now: datetime) -> None:
     assert set(pool.c) == {0.25}
 
 
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", [Mode.practice, Mode.diagnostic, Mode.adaptive_test])
 def test_a_session_replays_bit_for_bit(db: Db, exam: Exam, items: list[Item], now: datetime, mode: Mode) -> None:
     session = begin(db, exam, now, mode=mode, seed=20260105)
     move(db, items[5], Stage.SUSPENDED)

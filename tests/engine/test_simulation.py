@@ -13,7 +13,7 @@ from engine.errors import InvalidPolicy
 from engine.irt import NODES, estimate, information, log_posteriors, normal_log_prior, posterior, update
 from engine.irt.ability import moments
 from engine.pool import Pool
-from engine.selection import ADAPTIVE_TEST, PRACTICE, Criterion, Policy, content, decide
+from engine.selection import ADAPTIVE_TEST, Criterion, Policy, content, decide
 from engine.simulation import (
     STOPS,
     Grid,
@@ -158,8 +158,8 @@ class Widened(Policy):
 
 def test_a_sitting_that_might_not_end_is_refused():
     with pytest.raises(InvalidPolicy, match="maximum_length"):
-        Rules.of(PRACTICE)
-    assert Rules.of(replace(PRACTICE, maximum_length=5)).maximum_length == 5
+        Rules.of(Policy())
+    assert Rules.of(replace(Policy(), maximum_length=5)).maximum_length == 5
 
 
 def test_a_feature_that_is_not_simulated_is_refused_by_name_unless_it_is_off():

@@ -152,7 +152,10 @@ def test_a_learner_is_told_no_decision_before_the_end(lms: Caller, client: Flask
     [
         ({"criterion": "best"}, "/policy/criterion"),
         ({"criterion": "progressive"}, "/policy/maximum_length"),
-        ({"content_rule": "priority_index"}, "/policy/maximum_length"),
+        (
+            {"content_balancing": True, "content_rule": "priority_index", "criterion": "random"},
+            "/policy/maximum_length",
+        ),
         ({"classification": "sprt", "alpha": 0.5}, "/policy/alpha"),
         ({"confidence": 1}, "/policy/confidence"),
         ({"maximum_exposure": 0}, "/policy/maximum_exposure"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.irt import estimate, information, normal_log_prior, probability, update
 from engine.selection import ADAPTIVE_TEST, PRACTICE, ContentRule, Criterion, Policy, choose, rng_for
+from engine.selection.criteria import CRITERIA
 from engine.selection.policy import DISTANCES
 from tests.factories.pools import make_pool
 
@@ -201,7 +202,7 @@ def test_maximum_information_finds_the_best_eligible_item_of_the_neediest_object
         log_posterior = update(log_posterior, bool(rng.random() < 0.5), *pool.parameters(choice.index))
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", CRITERIA)
 def test_chance_picks_among_the_best_never_the_worst_whatever_the_criterion(criterion):
     pool = make_pool(40, objectives=1, seed=6)
     policy = Policy(criterion=criterion, maximum_length=20, randomesque=3)
@@ -212,7 +213,7 @@ def test_chance_picks_among_the_best_never_the_worst_whatever_the_criterion(crit
         assert scores[choice.index] >= sorted(scores.values())[-3]
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("rule", ContentRule)
 def test_every_criterion_serves_the_whole_bank_and_then_says_that_nothing_is_left(criterion, rule):
     if rule is ContentRule.priority_index and criterion in DISTANCES:
@@ -222,7 +223,7 @@ def test_every_criterion_serves_the_whole_bank_and_then_says_that_nothing_is_lef
     assert sorted(served) == list(range(12))
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_pool_of_one_item_and_one_of_identical_items_are_served(criterion):
     policy = Policy(criterion=criterion, maximum_length=10, randomesque=1)
     same = make_pool(6, objectives=1, a=np.ones(6), b=np.zeros(6), c=np.zeros(6))
@@ -232,7 +233,7 @@ def test_a_pool_of_one_item_and_one_of_identical_items_are_served(criterion):
         assert [choice.index for choice in sitting(same, policy, length=10)] == list(range(6))
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", CRITERIA)
 def test_absurd_discriminations_neither_stop_a_sitting_nor_make_a_number_that_json_lacks(criterion):
     a = np.array([-2.0, 1e160, 1e-12, 30.0, 0.0, 1.0, -500.0, 1.5])
     pool = make_pool(8, objectives=1, a=a, b=np.linspace(-2.0, 2.0, 8), c=np.full(8, 0.2))

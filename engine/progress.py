@@ -1,0 +1,105 @@
+"""What is known of a learner in one exam, between the tables and the learner model: read, moved on by an answer, kept.
+
+The state is kept for the objectives it has met under any blueprint, by their codes, so that a sitting that began under
+an older blueprint can go on and a new one starts from all that is known.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from engine import learner, loading
+from engine.irt import Ability
+from engine.irt.types import FloatArray
+from engine.learner import Memory, Prior, State
+from engine.pool import Pool
+from itembank import responses
+from itembank.store import Db
+
+SECONDS_PER_DAY = 86_400.0
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A learner's state as of `since`; codes : of the K objectives, in the state's order"""
+
+    state: State
+    codes: tuple[str, ...]
+    since: datetime
+
+    def at(self, now: datetime, prior: Prior) -> "Known":
+        """The same some time later: nothing was learned of the learner meanwhile, and what was known fades."""
+        days = max(0.0, (now - self.since).total_seconds()) / SECONDS_PER_DAY
+        return Known(learner.drifted(self.state, days, prior), self.codes, now)
+
+    def on(self, codes: Sequence[str], prior: Prior) -> State:
+        """The state for these objectives in their order; one that was never met has the prior's deviation."""
+        if tuple(codes) == self.codes:
+            return self.state
+        place = {code: k for k, code in enumerate(self.codes)}
+        return learner.rearranged(self.state, [place.get(code, -1) for code in codes], prior)
+
+    def after(
+        self, code: str, right: bool, parameters: tuple[float, float, float, float], *, now: datetime, prior: Prior
+    ) -> "Known":
+        """After a clean answer to an item of this objective with these a, b, c, d."""
+        later = self.at(now, prior)
+        if code not in later.codes:
+            later = later.widened((code,), prior)
+        state = learner.updated(later.state, later.codes.index(code), right, *parameters)
+        return Known(state, later.codes, now)
+
+    def widened(self, codes: Sequence[str], prior: Prior) -> "Known":
+        """With these objectives too."""
+        missing = [code for code in codes if code not in self.codes]
+        if not missing:
+            return self
+        every = (*self.codes, *missing)
+        return Known(self.on(every, prior), every, self.since)
+
+
+def prior_of(exam: Any) -> Prior:
+    """What an exam, or a row with its columns, assumes of a learner it has not met."""
+    return Prior(mean=exam.prior_mean, sd=exam.prior_sd)
+
+
+def known(db: Db, row: Any, pool: Pool, prior: Prior) -> Known:
+    """From a row with learner_id, exam_id, gaussian, codes and updated_at; the pool's objectives are in it.
+
+    What was never made, or has to be made anew, is made from the log of answers.
+    """
+    if row.gaussian is None:
+        found = from_log(db, row.learner_id, row.exam_id, prior, since=row.updated_at)
+    else:
+        found = Known(learner.unpack(row.gaussian), tuple(row.codes), row.updated_at)
+    return found.widened(pool.objective_codes, prior)
+
+
+def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: datetime) -> Known:
+    """The state that all clean first answers make, in the order they came, by the scores in force today."""
+    result = Known(learner.initial(0, prior), (), since)
+    rows = db.execute(responses.moving(learner_id, exam_id)).all()
+    if rows:
+        result = Known(result.state, (), rows[0].answered_at)
+    for row in rows:
+        pool = loading.get_pool(db, row.pool_id)
+        place = pool.index_of_version[row.item_version_id]
+        code = pool.objective_codes[int(pool.objective[place])]
+        result = result.after(code, row.correct, pool.parameters(place), now=row.answered_at, prior=prior)
+    return result
+
+
+def overall(state: State, pool: Pool) -> Ability:
+    """Ability on the exam: by objective as the blueprint weighs them. state : for the pool's objectives"""
+    weights: FloatArray = np.asarray(pool.objective_weights)
+    return learner.overall(state, weights)
+
+
+def memory_of(row: Any) -> Memory | None:
+    """The memory of an item that a row with these columns holds, None before the first review."""
+    if row.stability is None:
+        return None
+    return Memory(row.stability, row.difficulty, row.due_at, row.reviewed_at, row.reviews, row.lapses)
