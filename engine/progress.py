@@ -67,11 +67,13 @@ def prior_of(exam: Any) -> Prior:
 
 
 def known(db: Db, row: Any, pool: Pool, prior: Prior) -> Known:
-    """From a row with learner_id, exam_id, gaussian, codes and updated_at; the pool's objectives are in it.
+    """From a row with a learner's state, its learner_id and exam_id; the pool's objectives are in it.
 
     What was never made, or has to be made anew, is made from the log of answers.
     """
-    if row.gaussian is None:
+    if row.gaussian is None and not row.answers:
+        found = Known(learner.initial(0, prior), (), row.updated_at)
+    elif row.gaussian is None:
         found = from_log(db, row.learner_id, row.exam_id, prior, since=row.updated_at)
     else:
         found = Known(learner.unpack(row.gaussian), tuple(row.codes), row.updated_at)

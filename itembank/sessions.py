@@ -21,7 +21,7 @@ READ = (
     *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
     *("log_posterior", "excluded", "resting", "queue", "administered", "current", "started_at"),
 )
-STATE_READ = ("gaussian", "codes", "reserved", "revision", "updated_at")
+STATE_READ = ("gaussian", "codes", "answers", "reserved", "revision", "updated_at")
 MEMORY = ("stability", "difficulty", "due_at", "reviewed_at", "reviews", "lapses")
 STATE_OF_SESSION = (
     sa.select(

@@ -85,4 +85,3 @@ def downgrade() -> None:
             table.drop_column(name)
         empty = sa.text("(" + no_answers.format(8 * NODES) + ")")
         table.add_column(sa.Column("log_likelihood", sa.LargeBinary(), nullable=False, server_default=empty))
-    op.execute("UPDATE learner_state SET answers = 0")
