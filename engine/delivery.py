@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from engine import learner, loading, progress
 from engine.answers import Given, Served, Step, check_shape, exposure_class
+from engine.constraining import program_for
 from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
 from engine.irt import Ability, estimate, log_likelihood, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
@@ -48,6 +49,7 @@ from engine.selection import (
     waiting_after,
     withheld_items,
 )
+from engine.selection.program import Program
 from itembank import calibrations, learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
@@ -110,6 +112,7 @@ def start(
         queue=queue,
         waiting=(),
         profile=_profile(policy, pool, known, prior, exam.cut_score),
+        program=program_for(db, pool, policy, codes),
         standing=Standing.at_start(policy, exam.cut_score),
         now=now,
     )
@@ -270,6 +273,7 @@ def _judge(
         queue=session.queue,
         waiting=waiting_after(policy, session.current, right=scored.correct),
         profile=_profile(policy, pool, known, prior, session.cut_score),
+        program=program_for(db, pool, policy, session.objectives),
         standing=standing,
         now=now,
     )
@@ -487,6 +491,7 @@ def _next(
     queue: Sequence[int],
     waiting: Sequence[Waiting],
     profile: Profile | None,
+    program: Program | None,
     standing: Standing | None,
     now: datetime,
 ) -> dict[str, Any] | None:
@@ -504,6 +509,7 @@ def _next(
         queue=queue,
         waiting=waiting,
         profile=profile,
+        program=program,
         standing=standing,
     )
     if trace is None:

@@ -8,7 +8,7 @@ misconception's words, links to articles) can be edited; it is rendered anew aft
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -24,6 +24,7 @@ from engine.irt.types import FloatArray
 from engine.learner import floors
 from engine.pool import Pool
 from engine.presenting import Presented, present
+from engine.selection.program import Program
 from itembank import calibrations, catalog
 from itembank.content import ItemKind, ParameterOrigin
 from itembank.errors import Conflict
@@ -96,6 +97,7 @@ class Cache:
     pools: Recent[int, Pool] = field(default_factory=lambda: Recent(POOLS_KEPT))
     items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT, seconds=ITEMS_KEPT_FOR_S))
     timings: Recent[int, "Timings"] = field(default_factory=lambda: Recent(POOLS_KEPT, seconds=TIMINGS_KEPT_FOR_S))
+    programs: Recent[Hashable, Program] = field(default_factory=lambda: Recent(POOLS_KEPT))
     withdrawn: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(WITHDRAWALS_KEPT))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine import loading
+from engine.constraining import program_for
 from engine.irt import estimate, log_likelihood
 from engine.irt.types import FloatArray
 from engine.pool import Pool
@@ -115,6 +116,7 @@ def _compare(
         queue=session.queue,
         waiting=waiting,
         profile=Profile.of_trace(stored),
+        program=program_for(db, pool, policy, session.objectives),
         standing=standing,
     )
     position = len(administered) + 1

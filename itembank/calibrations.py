@@ -1,13 +1,15 @@
 """Every query on parameter releases and the pools made from them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col, select
 
-from itembank.content import ParameterOrigin, RelationKind, Stage
+from itembank.content import ItemKind, ParameterOrigin, RelationKind, Stage
 from itembank.errors import Invalid, Issue
 from itembank.models import (
     BlueprintNode,
@@ -15,6 +17,7 @@ from itembank.models import (
     Item,
     ItemParameter,
     ItemRelation,
+    ItemTag,
     ItemTiming,
     ItemVersion,
     Objective,
@@ -25,6 +28,18 @@ from itembank.models import (
     ReleaseActivation,
 )
 from itembank.store import Db
+
+
+class PoolFacts(NamedTuple):
+    """A member of a pool as its author knows it. words : in the stem and the options"""
+
+    item_version_id: int
+    uuid: UUID
+    external_id: str | None
+    kind: ItemKind
+    tags: Sequence[str]
+    words: int
+
 
 SERVED = (Stage.PRETEST, Stage.OPERATIONAL)
 
@@ -234,6 +249,32 @@ def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
         .order_by(col(ItemVersion.id))
     )
     return db.execute(query).all()
+
+
+def pool_facts(db: Db, pool_id: int) -> Iterable[PoolFacts]:
+    """What constraints may ask of a pool's members, in no order."""
+    versions = sa.select(col(PoolItem.item_version_id)).where(col(PoolItem.pool_id) == pool_id)
+    tags, words = _texts(db, col(ItemTag.item_version_id), col(ItemTag.tag), versions), Counter[int]()
+    for version, texts in _texts(db, col(Option.item_version_id), col(Option.text), versions).items():
+        words[version] = sum(len(text.split()) for text in texts)
+    query = (
+        sa.select(
+            col(ItemVersion.id), col(Item.uuid), col(Item.external_id), col(ItemVersion.kind), col(ItemVersion.stem)
+        )
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(ItemVersion.id).in_(versions))
+    )
+    for version, uuid, external_id, kind, stem in db.execute(query):
+        yield PoolFacts(
+            version, uuid, external_id, kind, sorted(tags.get(version, ())), words[version] + len(stem.split())
+        )
+
+
+def _texts(db: Db, version: Any, text: Any, versions: sa.Select[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for key, value in db.execute(sa.select(version, text).where(version.in_(versions))):
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def timings(db: Db, pool_id: int) -> Sequence[sa.Row[int, int, float]]:

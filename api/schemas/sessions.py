@@ -9,6 +9,7 @@ from engine.answers import Given
 from engine.delivery import LARGEST_SEED
 from engine.selection import (
     LONGEST_TIME,
+    MOST_CONSTRAINTS,
     MOST_SLOTS,
     MOST_STRATA,
     TEN_YEARS,
@@ -98,6 +99,14 @@ class PolicySchema(Strict):
         metadata={"description": "refuse to start where the bank can't fill the maximum length in proportion"}
     )
     randomesque = Integer(minimum=1, maximum=100, metadata={"description": "choose by chance among this many best"})
+    constraints = fields.List(
+        fields.Dict(keys=fields.String()),
+        validate=validate.Length(max=MOST_CONSTRAINTS),
+        metadata={
+            "description": "what must hold of the whole session, whatever the answers: counts, totals and means by "
+            "attribute, enemies, stimulus sets, order; see the guide to the engine. Needs a maximum length"
+        },
+    )
     review_share = Number(
         validate=validate.Range(min=0, max=1),
         metadata={"description": "share of positions that go to items due for review, while there are any"},

@@ -17,6 +17,8 @@ from engine.selection.exposure import Chance, best, randomesque
 from engine.selection.policy import ContentLevel, ContentRule, Criterion, Policy
 from engine.selection.priority import allowed, unfilled
 from engine.selection.profile import Profile
+from engine.selection.program import Program
+from engine.selection.shadow import shadow_test
 
 # A trace shows at least this many of the best items, so that a reader sees what the choice was between.
 TRACED = 5
@@ -70,6 +72,7 @@ def choose(
     objectives: Sequence[int] | None = None,
     policy: Policy,
     profile: Profile | None = None,
+    program: Program | None = None,
     rng: Chance,
 ) -> Choice | None:
     """The next item of a sitting, or None when no eligible item is left.
@@ -78,6 +81,7 @@ def choose(
     blocked : (I,), True for items not to be served, such as those seen earlier or suspended
     objectives : indices of the objectives the sitting is limited to, None for all;  rng : from `rng_for`
     profile : what a criterion may know of the learner beyond one ability
+    program : what the whole sitting must meet, None for nothing.  Raises Infeasible if it can't any more
     The same arguments give the same choice, bit for bit, in every process of one build.
     """
     if log_posterior.shape != NODES.shape:
@@ -90,6 +94,8 @@ def choose(
     theta, standard_error = ability(probabilities)
     position = administered.size + 1
     context = Context(pool, probabilities, theta, standard_error, position, policy, eligible, rng, profile)
+    if program is not None:
+        return within_form(context, program, administered, eligible_count)
     objective, weights, need = content_need(context, administered)
     span = pool.span(objective)
     if weights is not None:
@@ -104,6 +110,28 @@ def choose(
         candidates=tuple(zip(ranked.tolist(), scores.tolist(), strict=True)),
         objective=objective,
         need=need,
+        eligible_count=eligible_count,
+        most_information=None if policy.minimum_information is None else most_information(context),
+    )
+
+
+def within_form(context: Context, program: Program, administered: IntArray, eligible_count: int) -> Choice | None:
+    """The choice among the free items of the best whole form; None where the form is complete."""
+    pool, policy = context.pool, context.policy
+    scores = np.asarray(CRITERIA[policy.criterion](context, pool.span(None)), dtype=np.float64)
+    given = administered[~pool.pretest[administered]]
+    coming = shadow_test(program, scores, given=given, blocked=~context.eligible).next_items
+    if not coming.size:
+        return None
+    best_ones = coming[: max(TRACED, policy.randomesque)]
+    return Choice(
+        index=randomesque(best_ones, policy.randomesque, context.rng),
+        theta=context.theta,
+        standard_error=context.standard_error,
+        criterion=policy.criterion,
+        candidates=tuple((int(place), float(scores[place])) for place in best_ones),
+        objective=None,
+        need=(),
         eligible_count=eligible_count,
         most_information=None if policy.minimum_information is None else most_information(context),
     )

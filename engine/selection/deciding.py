@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.errors import Infeasible
 from engine.irt.types import BoolArray, FloatArray
 from engine.pool import Pool
 from engine.selection.choosing import Choice, choose, unranked
@@ -15,6 +16,7 @@ from engine.selection.classifying import Standing
 from engine.selection.exposure import rng_for
 from engine.selection.policy import LINED_UP, Policy, Repeats
 from engine.selection.profile import Profile
+from engine.selection.program import Program
 from engine.selection.turns import Course, Turn, Waiting, still_waiting, taken
 
 OPTION_STREAM = 1  # sets the random numbers for the order of options apart from those for the choice of the item
@@ -34,6 +36,7 @@ def decide(
     queue: Sequence[int] = (),
     waiting: Sequence[Waiting] = (),
     profile: Profile | None = None,
+    program: Program | None = None,
     standing: Standing | None = None,
 ) -> dict[str, Any] | None:
     """The trace of the item to serve next, or None when none is left.
@@ -42,6 +45,7 @@ def decide(
     excluded, resting : (I,), met in earlier sittings; of those, not to come back in this one
     waiting : wrong answers that wait for a sibling;  profile : for the criterion that asks for it
     standing : of a sitting that classifies.  These go into the trace.
+    program : what the whole sitting must meet.  Raises Infeasible if no first item leads to that.
     """
     position = len(administered) + 1
     index_of = pool.index_of_version
@@ -52,26 +56,33 @@ def decide(
     course = Course(position, places, off, resting, excluded, limit, lined_up, waiting)
     first = taken(pool, policy, course, rng_for(seed, position))
 
-    def attempt(blocked: BoolArray) -> Choice | None:
-        return choose(
-            pool,
-            log_posterior,
-            administered=places,
-            blocked=blocked | off,
-            objectives=limit,
-            policy=policy,
-            profile=profile,
-            rng=rng_for(seed, position),
-        )
+    def attempt(blocked: BoolArray, *, is_last: bool) -> Choice | None:
+        try:
+            return choose(
+                pool,
+                log_posterior,
+                administered=places,
+                blocked=blocked | off,
+                objectives=limit,
+                policy=policy,
+                profile=profile,
+                program=program,
+                rng=rng_for(seed, position),
+            )
+        except Infeasible:  # later on, items that the form needs have gone, and the sitting ends for lack of them
+            if is_last and position == 1:
+                raise
+            return None
 
     choice, repeated = None, False
     if first is not None:
         choice = unranked(pool, log_posterior, policy, first.index, first.others)
         repeated = bool(excluded[first.index])
     elif policy.criterion not in LINED_UP:
-        choice = attempt(excluded)
-        repeated = choice is None and policy.repeats is Repeats.when_exhausted
-        choice = attempt(resting) if repeated else choice
+        again = policy.repeats is Repeats.when_exhausted
+        choice = attempt(excluded, is_last=not again)
+        repeated = choice is None and again
+        choice = attempt(resting, is_last=True) if repeated else choice
     if choice is None:
         return None
     turn = Turn.criterion if first is None else first.turn

@@ -5,11 +5,12 @@ A sitting stores the policy it started with (`to_json`), so a later change of th
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Self, TypeGuard
 
 from engine.errors import InvalidPolicy
+from engine.selection.constraints import Constraint, from_json
 
 
 class Mode(StrEnum):
@@ -103,6 +104,8 @@ ENUMS: dict[str, type[StrEnum]] = {
 TEN_YEARS = 87_600  # hours; a longer wait is a mistake, and one long enough would overflow a date
 LONGEST_TIME = 30 * 24 * 3600  # seconds of a sitting with a time limit
 LONGEST_PRIORITY_INDEX = 500  # items of a sitting; the index looks ahead to its end
+LONGEST_FORM = 300  # items of a sitting with constraints; a form is solved for each
+MOST_CONSTRAINTS = 200
 MOST_STRATA = 20
 MOST_SLOTS = 200
 
@@ -123,6 +126,7 @@ class Policy:
     target_success : probability of a right answer that the criterion of this name looks for
     strata : parts of the pool by discrimination, for the criterion `a_stratified`
     content_balancing : keep to the blueprint's proportions;  content_rule, content_level : how
+    constraints : what must hold of a whole sitting, by shadow tests;  content_balancing then is one of them
     strict_content : refuse a sitting whose items can't fill the maximum length in these proportions
     randomesque : choose uniformly among this many best items
     review_share : the share of positions that go to items due for review, while there are any
@@ -151,6 +155,7 @@ class Policy:
     content_rule: ContentRule = ContentRule.quota
     content_level: ContentLevel = ContentLevel.objectives
     strict_content: bool = False
+    constraints: tuple[Constraint, ...] = ()
     randomesque: int = 5
     review_share: float = 0.0
     sibling_after: int | None = None
@@ -200,6 +205,10 @@ class Policy:
         slots = self.pretest_slots
         listed = isinstance(slots, tuple) and len(slots) <= MOST_SLOTS and all(is_count(slot, 1) for slot in slots)
         require(self, "pretest_slots", listed, f"at most {MOST_SLOTS} whole numbers from 1")
+        rules = self.constraints
+        known = isinstance(rules, tuple) and all(isinstance(rule, Constraint) for rule in rules)
+        fits = known and len(rules) <= MOST_CONSTRAINTS
+        require(self, "constraints", fits, f"a list of at most {MOST_CONSTRAINTS} constraints")
         limit = self.time_limit_s
         timed = limit is None or is_count(limit, 1, LONGEST_TIME)
         require(self, "time_limit_s", timed, f"null or a whole number from 1 to {LONGEST_TIME}")
@@ -219,7 +228,9 @@ class Policy:
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary of every field, enums by value."""
-        values = asdict(self) | {"pretest_slots": list(self.pretest_slots)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["pretest_slots"] = list(self.pretest_slots)
+        values["constraints"] = [constraint.to_json() for constraint in self.constraints]
         return {name: str(value) if name in ENUMS else value for name, value in values.items()}
 
     @classmethod
@@ -234,6 +245,8 @@ class Policy:
 
 def from_json_value(name: str, value: object) -> Any:
     """An enum's member where the field has an enum and the value is one of it, a tuple for a list, else the value."""
+    if name == "constraints" and isinstance(value, list):
+        return from_json(value)
     if isinstance(value, list):
         return tuple(value)
     enum = ENUMS.get(name)
@@ -258,7 +271,12 @@ def check_length(policy: Policy) -> None:
     if policy.criterion is Criterion.blueprint_form:
         require(policy, "maximum_length", longest is not None, "a whole number (the items of a form)")
         require(policy, "feedback", policy.feedback is Feedback.end, "end (a form can be changed until then)")
-    if policy.content_balancing and policy.content_rule is ContentRule.priority_index:
+    if policy.constraints:
+        why = f"a whole number up to {LONGEST_FORM} (the constraints are on a whole form)"
+        require(policy, "maximum_length", longest is not None and longest <= LONGEST_FORM, why)
+        ranked = policy.criterion is not Criterion.due_date
+        require(policy, "criterion", ranked, "another one (what is due can't be constrained)")
+    elif policy.content_balancing and policy.content_rule is ContentRule.priority_index:
         by_domain = policy.content_level is ContentLevel.domains
         require(policy, "content_level", not by_domain, "objectives (priority_index weighs those)")
         ends = longest is not None and longest <= LONGEST_PRIORITY_INDEX
