@@ -62,7 +62,7 @@ def test_a_whole_sitting_meets_every_constraint_whatever_the_answers(
     assert program is not None
     form = np.array([pool.index_of_version[version] for version in session.administered])
     assert (len(form), steps[-1].stop_reason, program.violations(form)) == (8, "maximum_length", ())
-    assert np.bincount(pool.objective[form]).tolist() == [3, 2, 3]  # the blueprint's 40, 20 and 40 %
+    assert (np.abs(np.bincount(pool.objective[form]) - 8 * pool.objective_weights) < 1).all()
     loading.forget(db.get_bind().engine)
     assert replaying.replay(db, session, tolerance=0.0) == []
 
