@@ -17,6 +17,7 @@ from engine.selection import (
     ContentLevel,
     ContentRule,
     Criterion,
+    Estimator,
     Feedback,
     Mode,
     Outcome,
@@ -199,6 +200,14 @@ class PolicySchema(Strict):
     feedback = fields.Enum(Feedback, by_value=True, metadata={"description": "when answers are explained"})
     starts_from = fields.Enum(
         StartsFrom, by_value=True, metadata={"description": "the ability it begins with: the exam's, or the learner's"}
+    )
+    estimator = fields.Enum(
+        Estimator,
+        by_value=True,
+        metadata={
+            "description": "of the ability that the report tells: `eap` (posterior mean), `map` (posterior mode), "
+            "`wle` (weighted likelihood), `mle` (maximum likelihood)"
+        },
     )
     shuffle_options = Flag(metadata={"description": "show options in an order drawn for the session"})
 

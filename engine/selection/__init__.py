@@ -23,6 +23,7 @@ from engine.selection.policy import (
     ContentLevel,
     ContentRule,
     Criterion,
+    Estimator,
     Feedback,
     Mode,
     Policy,
@@ -31,6 +32,7 @@ from engine.selection.policy import (
     TimeOut,
 )
 from engine.selection.profile import Profile
+from engine.selection.reporting import Reported, reported
 from engine.selection.stopping import Progress, StopReason, decided, decided_after, is_over_time, stop_reason
 from engine.selection.turns import Turn, Waiting, waiting_after, waiting_of
 
@@ -53,6 +55,7 @@ __all__ = [
     "ContentRule",
     "Criterion",
     "Decision",
+    "Estimator",
     "Feedback",
     "Mode",
     "Outcome",
@@ -60,6 +63,7 @@ __all__ = [
     "Profile",
     "Progress",
     "Repeats",
+    "Reported",
     "Rule",
     "Standing",
     "StartsFrom",
@@ -75,6 +79,7 @@ __all__ = [
     "is_over_time",
     "option_order",
     "pack",
+    "reported",
     "rng_for",
     "standing_after",
     "stop_reason",

@@ -90,6 +90,15 @@ class StartsFrom(StrEnum):
     learner = "learner"
 
 
+class Estimator(StrEnum):
+    """By what the ability of a sitting is reported."""
+
+    eap = "eap"  # mean of the posterior
+    map = "map"  # its mode
+    wle = "wle"  # Warm's weighted likelihood
+    mle = "mle"  # maximum likelihood
+
+
 ENUMS: dict[str, type[StrEnum]] = {
     "criterion": Criterion,
     "content_rule": ContentRule,
@@ -99,6 +108,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "repeats": Repeats,
     "feedback": Feedback,
     "starts_from": StartsFrom,
+    "estimator": Estimator,
 }
 
 TEN_YEARS = 87_600  # hours; a longer wait is a mistake, and one long enough would overflow a date
@@ -143,6 +153,7 @@ class Policy:
     indifference : logits on each side of the cut score within which `sprt` may err
     alpha, beta : for `sprt`, probability of passing a learner at the lower end of that region, of failing at the upper
     on_time_out : what is decided if the time runs out first
+    estimator : of the ability that is reported; choosing and stopping always use the posterior mean
     repeat_after_hours : how long ago an item must have been seen to come again
     The minimum length holds for every reason to stop but time.
     Raises InvalidPolicy naming the field, its value and what is right.
@@ -177,6 +188,7 @@ class Policy:
     repeat_after_hours: float = 24.0
     feedback: Feedback = Feedback.immediate
     starts_from: StartsFrom = StartsFrom.prior
+    estimator: Estimator = Estimator.eap
     shuffle_options: bool = True
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ SIMULATED = frozenset(
     ("criterion", "content_balancing", "randomesque", "minimum_length", "maximum_length", "standard_error")
 )
 # A simulated sitting is its examinee's first, so nothing was seen before and nothing is known; and it has no screen.
-WITHOUT_EFFECT = frozenset(("repeats", "repeat_after_hours", "feedback", "starts_from", "shuffle_options"))
+WITHOUT_EFFECT = frozenset(("repeats", "repeat_after_hours", "feedback", "starts_from", "estimator", "shuffle_options"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
