@@ -27,7 +27,8 @@ def test_eap_is_the_mean_of_the_posterior():
 
 def test_map_lies_between_the_prior_and_maximum_likelihood():
     right = [True, True, True, False]
-    tight, usual, likely = report(Estimator.map, right, sd=0.3), report(Estimator.map, right), report(Estimator.mle, right)
+    tight, usual = (report(Estimator.map, right, sd=sd) for sd in (0.3, 1.0))
+    likely = report(Estimator.mle, right)
     assert 0.0 < tight.theta < usual.theta < likely.theta
     expected = maximum_likelihood(np.array([right], dtype=float), *PARAMETERS.T)
     assert likely[:2] == (float(expected.theta[0]), float(expected.standard_error[0]))
