@@ -255,9 +255,10 @@ def _judge(
     after, learned = np.frombuffer(session.log_posterior), None
     known = progress.known(db, session, pool, prior)
     if moves:
-        after = after + _evidence(scored.correct, *parameters)
+        evidence = _evidence(scored.correct, *parameters)
+        after = after + evidence
         code = pool.objective_codes[pool.objective[place]]
-        known = known.after(code, scored.correct, parameters, now=now, prior=prior)
+        known = known.after(code, evidence, now=now, prior=prior)
         learned = Learned(learner.pack(known.state), known.codes)
     following = _next(
         db,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine import learner, loading
-from engine.irt import Ability
+from engine.irt import NODES, Ability, log_likelihood
 from engine.irt.types import FloatArray
 from engine.learner import Memory, Prior, State
 from engine.pool import Pool
@@ -33,7 +33,7 @@ class Known:
     def at(self, now: datetime, prior: Prior) -> "Known":
         """The same some time later: nothing was learned of the learner meanwhile, and what was known fades."""
         days = max(0.0, (now - self.since).total_seconds()) / SECONDS_PER_DAY
-        return Known(learner.drifted(self.state, days, prior), self.codes, now)
+        return Known(learner.faded(self.state, days, prior), self.codes, now)
 
     def on(self, codes: Sequence[str], prior: Prior) -> State:
         """The state for these objectives in their order; one that was never met has the prior's deviation."""
@@ -42,15 +42,17 @@ class Known:
         place = {code: k for k, code in enumerate(self.codes)}
         return learner.rearranged(self.state, [place.get(code, -1) for code in codes], prior)
 
-    def after(
-        self, code: str, right: bool, parameters: tuple[float, float, float, float], *, now: datetime, prior: Prior
-    ) -> "Known":
-        """After a clean answer to an item of this objective with these a, b, c, d."""
+    def after(self, code: str, evidence: FloatArray, *, now: datetime, prior: Prior) -> "Known":
+        """After a clean answer to an item of this objective. evidence : (121,), its log-likelihood at NODES
+
+        Between nodes the logarithm is as good as straight; beyond them it is taken as flat.
+        """
         later = self.at(now, prior)
         if code not in later.codes:
             later = later.widened((code,), prior)
-        state = learner.updated(later.state, later.codes.index(code), right, *parameters)
-        return Known(state, later.codes, now)
+        objective = later.codes.index(code)
+        likelihood = np.interp(learner.places(later.state, objective), NODES, evidence)
+        return Known(learner.moved(later.state, objective, likelihood), later.codes, now)
 
     def widened(self, codes: Sequence[str], prior: Prior) -> "Known":
         """With these objectives too."""
@@ -90,7 +92,8 @@ def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: date
         pool = loading.get_pool(db, row.pool_id)
         place = pool.index_of_version[row.item_version_id]
         code = pool.objective_codes[int(pool.objective[place])]
-        result = result.after(code, row.correct, pool.parameters(place), now=row.answered_at, prior=prior)
+        evidence = log_likelihood(row.correct, *pool.parameters(place))
+        result = result.after(code, evidence, now=row.answered_at, prior=prior)
     return result
 
 

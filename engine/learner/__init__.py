@@ -18,6 +18,7 @@ from engine.learner.readiness import (
     study_gains,
 )
 from engine.learner.scores import objective_curves
+from engine.learner.single import faded, moved, places
 from engine.learner.state import (
     Prior,
     State,
@@ -53,12 +54,14 @@ __all__ = [
     "domain_shares",
     "drifted",
     "due",
+    "faded",
     "features",
     "floors",
     "initial",
     "is_rapid",
     "mastery",
     "medians",
+    "moved",
     "next_due",
     "objective_curves",
     "overall",
@@ -66,6 +69,7 @@ __all__ = [
     "pack",
     "pass_posterior",
     "pass_probability",
+    "places",
     "plan",
     "rating",
     "readiness",

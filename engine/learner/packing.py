@@ -4,12 +4,22 @@ One format byte, K as 2 bytes, K answer counts of 4, then K + 1 means and the lo
 floats, all little-endian: 47 bytes for one objective, 4.3 kB for thirty.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
+from engine.irt.types import IntArray
 from engine.learner.state import State
 
 FORMAT = 1
 HEADER = 3
+
+
+@lru_cache(maxsize=64)
+def lower_triangle(size: int) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the lower triangle of a square matrix, row by row."""
+    rows, columns = np.tril_indices(size)
+    return rows, columns
 
 
 def pack(state: State) -> bytes:
@@ -17,7 +27,7 @@ def pack(state: State) -> bytes:
     if state.mean.ndim != 1:
         raise ValueError(f"{state.mean.ndim - 1} learner axes: one learner's state expected")
     count = state.objectives
-    triangle = state.covariance[np.tril_indices(count + 1)]
+    triangle = state.covariance[lower_triangle(count + 1)]
     head = bytes([FORMAT]) + count.to_bytes(2, "little")
     return head + b"".join(
         (state.answers.astype("<u4").tobytes(), state.mean.astype("<f8").tobytes(), triangle.astype("<f8").tobytes())
@@ -35,7 +45,7 @@ def unpack(data: bytes) -> State:
     expected = corner + 4 * (count + 1) * (count + 2)
     if len(data) != expected:
         raise ValueError(f"{len(data)} bytes for {count} objectives: {expected} expected")
-    rows, columns = np.tril_indices(count + 1)
+    rows, columns = lower_triangle(count + 1)
     covariance = np.empty((count + 1, count + 1))
     covariance[rows, columns] = covariance[columns, rows] = np.frombuffer(data, "<f8", offset=corner)
     answers = np.frombuffer(data, "<u4", count=count, offset=HEADER).astype(np.int64)
