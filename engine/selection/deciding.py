@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import Infeasible
+from engine.errors import Infeasible, Unsolved
 from engine.irt.types import BoolArray, FloatArray
 from engine.pool import Pool
 from engine.selection.choosing import Choice, choose, unranked
@@ -69,7 +69,7 @@ def decide(
                 program=program,
                 rng=rng_for(seed, position),
             )
-        except Infeasible:  # later on, items that the form needs have gone, and the sitting ends for lack of them
+        except (Infeasible, Unsolved):  # later on, what the form needs has gone: the sitting ends for lack of items
             if is_last and position == 1:
                 raise
             return None
