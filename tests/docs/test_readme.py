@@ -45,7 +45,7 @@ def wait_for(file: Path, server: "subprocess.Popen[bytes]") -> None:
 def run(command: str, folder: Path) -> str:
     environment = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-ec", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-ec", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=180, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
