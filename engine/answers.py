@@ -74,6 +74,6 @@ def exposure_class(answers: int, reveals: int, *, is_pretest: bool, is_rapid: bo
     """
     if is_rapid:
         return ExposureClass.RAPID_GUESS
-    if answers:
+    if answers or reveals:  # shown with its answer, in the review of a form that left it out
         return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
     return ExposureClass.PRETEST if is_pretest else ExposureClass.CLEAN_FIRST
