@@ -16,10 +16,11 @@ import numpy as np
 import sqlalchemy as sa
 
 from engine import learner, loading, progress
-from engine.answers import Given, Served, Step, check_shape, exposure_class
+from engine.answers import Given, Served, Step, check_shape
 from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
-from engine.irt import Ability, estimate, log_likelihood, normal_log_prior
+from engine.irt import Ability, estimate, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
+from engine.judging import Met, judge
 from engine.learner import Prior
 from engine.pool import Pool
 from engine.progress import Known
@@ -55,7 +56,6 @@ from itembank.models import Exam, Session
 from itembank.settling import Learned, Remembered, Settlement
 from itembank.store import Db
 
-EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
 MOST_DUE = 500  # due items lined up in one sitting
 NARROWEST = 0.1  # logits; what is known better would fall between the nodes of the ability grid
@@ -238,24 +238,25 @@ def _judge(
     pool, version = loading.get_pool(db, session.pool_id), served.item.item_version_id
     place, prior = pool.index_of_version[version], progress.prior_of(session)
     scored = scoring.score(given.selected, served.item.keys)
-    timings = loading.timings(db, pool)
-    exposure = exposure_class(
-        session.met_answers,
-        session.met_reveals,
-        is_pretest=bool(pool.pretest[place]),
-        is_rapid=timings.is_rapid(place, given.response_time_ms),
-    )
     off = _suspended(db, pool, session.exam_id, session.bank_revision)
-    moves = exposure is ExposureClass.CLEAN_FIRST and version not in off
+    judged = judge(
+        pool,
+        place,
+        scored,
+        Met.of_row(session),
+        response_time_ms=given.response_time_ms,
+        timings=loading.timings(db, pool),
+        suspended=off,
+        log_posterior=np.frombuffer(session.log_posterior),
+        known=progress.known(db, session, pool, prior),
+        prior=prior,
+        now=now,
+        remembered_at=now,
+    )
+    after, known, moves = judged.log_posterior, judged.known, judged.moves
+    learned = Learned(learner.pack(known.state), known.codes) if moves else None
     parameters = pool.parameters(place)
     standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
-    after, learned = np.frombuffer(session.log_posterior), None
-    known = progress.known(db, session, pool, prior)
-    if moves:
-        after = after + _evidence(scored.correct, *parameters)
-        code = pool.objective_codes[pool.objective[place]]
-        known = known.after(code, scored.correct, parameters, now=now, prior=prior)
-        learned = Learned(learner.pack(known.state), known.codes)
     following = _next(
         db,
         pool,
@@ -273,7 +274,6 @@ def _judge(
         standing=standing,
         now=now,
     )
-    memory = _remembered(session, exposure, scored.correct, given.response_time_ms, timings.usual_ms(place), now)
     # Choosing estimates the ability; estimating it first would only save the choice after a sitting's last answer.
     ability = estimate(after) if following is None else Ability(following["theta"], following["standard_error"])
     standing_now = Progress.after(
@@ -285,31 +285,11 @@ def _judge(
         standing=standing,
     )
     stop = stop_reason(policy, standing_now) or (_nothing_left(policy) if following is None else None)
-    return _Outcome(scored, exposure, after, learned, memory, standing_now, None if stop else following, stop)
+    return _Outcome(scored, judged.exposure, after, learned, judged.memory, standing_now, None if stop else following, stop)
 
 
 def _nothing_left(policy: Policy) -> StopReason:
     return StopReason.nothing_due if policy.criterion is Criterion.due_date else StopReason.pool_exhausted
-
-
-def _remembered(
-    session: sa.Row[*tuple[Any, ...]],
-    exposure: ExposureClass,
-    right: bool,
-    time_ms: int | None,
-    usual_ms: float | None,
-    now: datetime,
-) -> Remembered:
-    """The memory of the item after the answer; a rapid guess leaves it as it was."""
-    before = progress.memory_of(session)
-    if exposure is not ExposureClass.RAPID_GUESS:
-        at = now if before is None else max(now, before.last_review)
-        before = learner.reviewed(before, learner.rating(right, time_ms, usual_ms), at)
-    if before is None:
-        return Remembered()
-    return Remembered(
-        before.stability, before.difficulty, before.due, before.last_review, before.reviews, before.lapses
-    )
 
 
 def _settlement(
@@ -352,14 +332,6 @@ def _settlement(
         learned=outcome.learned,
         now=now,
     )
-
-
-@lru_cache(maxsize=EVIDENCE_KEPT)
-def _evidence(right: bool, a: float, b: float, c: float, d: float) -> FloatArray:
-    """What an answer says, (121,), read-only."""
-    evidence = log_likelihood(right, a, b, c, d)
-    evidence.setflags(write=False)
-    return evidence
 
 
 @lru_cache(maxsize=256)
