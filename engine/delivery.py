@@ -4,20 +4,19 @@ An answer is decided on what was read and stored only if that is still so, so tw
 move a session. What was decided is stored with the answer; `engine.replaying` decides it again and compares.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import sqlalchemy as sa
 
-from engine import learner, loading, progress
-from engine.answers import Given, Served, Step, check_shape
+from engine import form_sittings, learner, loading, progress
+from engine.answers import Change, Filed, Filled, Given, Served, Step, check_shape
 from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
+from engine.form_sittings import check_time, check_times, expires_at, is_form, policy_of, position_of, sheet
 from engine.irt import Ability, estimate, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
 from engine.judging import Met, judge
@@ -49,7 +48,7 @@ from engine.selection import (
     waiting_after,
     withheld_items,
 )
-from itembank import calibrations, learners, responses, scoring, sessions, settling
+from itembank import calibrations, form_answers, learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
 from itembank.models import Exam, Session
@@ -59,6 +58,20 @@ from itembank.store import Db
 EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
 MOST_DUE = 500  # due items lined up in one sitting
 NARROWEST = 0.1  # logits; what is known better would fall between the nodes of the ability grid
+__all__ = [
+    "LARGEST_SEED",
+    "answer",
+    "change",
+    "check_time",
+    "check_times",
+    "current",
+    "expires_at",
+    "finish",
+    "position_of",
+    "sheet",
+    "start",
+]
+
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 
 
@@ -79,13 +92,16 @@ def start(
 
     changes : fields of the mode's policy to replace
     objectives : codes of leaves or domains to limit it to, empty for all
-    Raises NothingToServe, InvalidPolicy, Invalid (an objective that the blueprint lacks).
+    Raises NothingToServe, InvalidPolicy, Invalid (an objective that the blueprint lacks), Infeasible and Unsolved (a
+    form), TimeOver (an earlier form of the learner is still to be ended).
     """
     policy = POLICIES[mode].with_changes(changes)
     pool = loading.current_pool(db, exam, actor=actor, now=now)
     codes = calibrations.expand_objectives(db, pool.version, objectives)
     who = learners.get_or_add(db, tenant_id, learner, now)
-    state = learners.get_or_add_state(db, who.id, exam.id, now)
+    learners.get_or_add_state(db, who.id, exam.id, now)
+    check_times(db, who.id, exam.id, now)
+    state = form_answers.lock_state(db, who.id, exam.id)  # no form may reserve what this sitting begins with
     loading.timings(db, pool)  # so that no answer has to wait for them
     prior = progress.prior_of(exam)
     known = progress.known(db, state, pool, prior).at(now, prior)
@@ -96,22 +112,43 @@ def start(
     courses = _courses(db, pool, policy, mode)
     withheld = withheld_items(pool, policy, courses, blocked=resting, suspended=off, objectives=codes, seed=seed)
     excluded, resting = excluded | withheld, resting | withheld
-    first = _next(
-        db,
-        pool,
-        policy,
-        begin,
-        suspended=off,
-        administered=(),
-        objectives=codes,
-        excluded=excluded,
-        resting=resting,
-        seed=seed,
-        queue=queue,
-        waiting=(),
-        profile=_profile(policy, pool, known, prior, exam.cut_score),
-        standing=Standing.at_start(policy, exam.cut_score),
-        now=now,
+    line = None
+    if is_form(policy):
+        line = form_sittings.lined_up(
+            db,
+            pool,
+            policy,
+            exam,
+            who.id,
+            begin=begin,
+            excluded=excluded,
+            resting=resting,
+            suspended=off,
+            objectives=codes,
+            seed=seed,
+            now=now,
+        )
+        queue, excluded, resting = line.versions, line.excluded, line.resting
+    first = (
+        line.first
+        if line is not None
+        else _next(
+            db,
+            pool,
+            policy,
+            begin,
+            suspended=off,
+            administered=(),
+            objectives=codes,
+            excluded=excluded,
+            resting=resting,
+            seed=seed,
+            queue=queue,
+            waiting=(),
+            profile=_profile(policy, pool, known, prior, exam.cut_score),
+            standing=Standing.at_start(policy, exam.cut_score),
+            now=now,
+        )
     )
     if first is None and policy.criterion is Criterion.due_date:
         raise NothingDue(exam.slug, learners.next_due(db, who.id, exam.id, now))
@@ -132,30 +169,37 @@ def start(
         excluded=pack(excluded),
         resting=pack(resting),
         queue=queue,
-        administered=[first["item_version"]],
+        administered=[first["item_version"]] if line is None else queue,
         current=first,
+        form=None if line is None else line.facts,
         started_at=now,
         updated_at=now,
     )
     db.add(session)
+    if line is not None:
+        form_sittings.reserve(db, state, pool, queue)
     db.flush()
     return session
 
 
 def current(db: Db, session: Session | sa.Row[*tuple[Any, ...]]) -> Served:
-    """The open position. Raises SessionFinished."""
+    """The open position; of a form the first one without an answer. Raises SessionFinished, Conflict."""
+    if isinstance(session, Session) and session.form is not None:
+        return form_sittings.current(db, session)
     if session.status is SessionStatus.FINISHED or session.current is None:
         raise SessionFinished(session.uuid, session.stop_reason or "")
     return _served(db, len(session.administered), session.current)
 
 
-def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: datetime) -> Step:
-    """Score an answer, learn from it, choose what comes next, and store all of it.
+def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: datetime) -> Step | Filed:
+    """Score an answer, learn from it, choose what comes next, and store all of it; on a form only store it.
 
     The same answer to a settled position gets the same reply again; nothing is stored twice.
-    Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused.
+    Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused, TimeOver.
     """
     session = sessions.look(db, tenant_id, session_uuid, item=UUID(given.item))
+    if is_form(policy_of(session.policy)):
+        return form_sittings.answer(db, session, given, now)
     open_position = len(session.administered)
     if given.position < open_position or session.status is SessionStatus.FINISHED:
         return _again(db, session, given)
@@ -167,12 +211,24 @@ def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: dat
     return answer(db, tenant_id, session_uuid, given, now=now) if step is None else step
 
 
+def change(db: Db, session: Session, asked: Change, *, now: datetime) -> Filled:
+    """Answer a position of a form, change its answer, or flag it.
+
+    Raises Conflict where the sitting has none, NotFound, Invalid, KeyReused, SessionFinished, TimeOver.
+    """
+    form_sittings.check_form(session)
+    return form_sittings.change(db, session, asked, now)
+
+
 def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None:
     """End a sitting at the caller's word, or for its time if that is over; one that has ended stays as it is."""
     session = sessions.lock(db, tenant_id, session_uuid)
     if session.status is SessionStatus.FINISHED:
         return
-    policy = _policy(session.policy)
+    policy = policy_of(session.policy)
+    if is_form(policy):
+        form_sittings.finish(db, session, now=now)
+        return
     over = is_over_time(policy, (now - session.started_at).total_seconds())
     settling.advance(
         db,
@@ -209,7 +265,7 @@ class _Outcome:
 
 def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step | None:
     """None if something else has just changed what this rests on; the next look will see it."""
-    policy = _policy(session.policy)
+    policy = policy_of(session.policy)
     outcome = _judge(db, session, policy, served, given, now)
     immediate, over = policy.feedback is Feedback.immediate, outcome.stop is not None
     earlier = session.administered[:-1] if over and not immediate else ()
@@ -285,7 +341,9 @@ def _judge(
         standing=standing,
     )
     stop = stop_reason(policy, standing_now) or (_nothing_left(policy) if following is None else None)
-    return _Outcome(scored, judged.exposure, after, learned, judged.memory, standing_now, None if stop else following, stop)
+    return _Outcome(
+        scored, judged.exposure, after, learned, judged.memory, standing_now, None if stop else following, stop
+    )
 
 
 def _nothing_left(policy: Policy) -> StopReason:
@@ -334,12 +392,6 @@ def _settlement(
     )
 
 
-@lru_cache(maxsize=256)
-def _policy(stored: str) -> Policy:
-    """From the JSON text that a session keeps; most sessions keep one of a few."""
-    return Policy.from_json(json.loads(stored))
-
-
 def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
     """The reply that a settled position got, made again from what was stored; or why this answer can't have it."""
     settled = responses.find_settled(db, session.id, given.position)
@@ -352,7 +404,7 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
         raise KeyReused(given.idempotency_key)
     if not same:
         raise PositionConflict(session.uuid, given.position, len(session.administered))
-    policy = _policy(session.policy)
+    policy = policy_of(session.policy)
     ability = Ability(response.theta_after, response.standard_error_after)
     return Step(
         served=served,

@@ -34,5 +34,6 @@ def summary(chance: FloatArray, weights: FloatArray) -> tuple[float, float, floa
     """
     order = np.argsort(chance, kind="stable")
     reached = np.cumsum(weights[order])
-    low, high = (float(chance[order[min(np.searchsorted(reached, at), order.size - 1)]]) for at in INTERVAL)
+    places = np.minimum(np.searchsorted(reached, INTERVAL), order.size - 1)
+    low, high = chance[order[places]].tolist()
     return float(chance @ weights), low, high

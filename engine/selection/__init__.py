@@ -1,6 +1,6 @@
 """Choosing what a learner gets next: policies, eligibility, content need, criteria, exposure, stopping; all pure."""
 
-from engine.selection.assembling import Assembled, assembled, in_order, pass_mark
+from engine.selection.assembling import Assembled, assembled, broken, facts_of, in_order, pass_mark
 from engine.selection.beginning import withheld_items
 from engine.selection.choosing import Choice, choose
 from engine.selection.classifying import Decision, Outcome, Rule, Standing, form_decision, standing_after
@@ -68,11 +68,13 @@ __all__ = [
     "Turn",
     "Waiting",
     "assembled",
+    "broken",
     "choose",
     "decide",
     "decided",
     "decided_after",
     "eligible_items",
+    "facts_of",
     "form_decision",
     "in_order",
     "indices",

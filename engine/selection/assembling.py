@@ -84,7 +84,7 @@ def candidates(
 
     So the time for a form doesn't grow with the pool. cost, chance : (I,)
     """
-    ranked = kept[np.lexsort([-chance[kept], cost[kept], pool.objective[kept]])]
+    ranked = kept[np.lexsort((-chance[kept], cost[kept], pool.objective[kept]))]
     objective = pool.objective[ranked]
     place = np.arange(ranked.size) - np.searchsorted(objective, objective)
     most = np.maximum(CANDIDATES, TIMES * np.ceil(shares(pool.objective_weights, wanted) * length))
@@ -138,12 +138,7 @@ def chosen(
     chance: FloatArray,
 ) -> IntArray:
     """Pool indices of the form's items, of the kept ones (k,); cost, informs, chance : (k,), theirs."""
-    attributes = {
-        "objective": [pool.objective_codes[place] for place in pool.objective[kept].tolist()],
-        "domain": [pool.domain_codes[place] for place in pool.domain[pool.objective[kept]].tolist()],
-        "cost": cost,
-        "information": informs,
-    }
+    attributes = attributes_of(pool, kept) | {"cost": cost, "information": informs}
     enemies = enemies_among(pool, kept)
 
     def solved(more: Sequence[Constraint], scores: FloatArray, **request: Any) -> Forms:
@@ -166,6 +161,28 @@ def chosen(
         return kept[newest]
 
 
+def broken(
+    pool: Pool, policy: Policy, items: IntArray, *, blocked: BoolArray, objectives: Sequence[int] | None
+) -> tuple[str, ...]:
+    """What must hold of a form, by name, and doesn't; the arguments are those that it was assembled with."""
+    wanted = np.zeros(len(pool.objective_codes), dtype=np.bool_)
+    wanted[list(range(wanted.size)) if objectives is None else list(objectives)] = True
+    kept = np.flatnonzero(wanted[pool.objective] & ~pool.pretest & ~blocked)
+    if not np.isin(items, kept).all():
+        return ("items that can't be served",)
+    hard = hard_constraints(pool, policy, kept, wanted)
+    program = compile_constraints(hard, attributes_of(pool, kept), items=kept.size, enemies=enemies_among(pool, kept))
+    return program.violations(np.searchsorted(kept, np.sort(items)))
+
+
+def attributes_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
+    """Objective and domain of the kept items, by code."""
+    return {
+        "objective": [pool.objective_codes[place] for place in pool.objective[kept].tolist()],
+        "domain": [pool.domain_codes[place] for place in pool.domain[pool.objective[kept]].tolist()],
+    }
+
+
 def hard_constraints(pool: Pool, policy: Policy, kept: IntArray, wanted: BoolArray) -> list[Constraint]:
     """The length, and within one item the blueprint's proportions of domains and, if the policy says so, objectives.
 
@@ -180,7 +197,14 @@ def hard_constraints(pool: Pool, policy: Policy, kept: IntArray, wanted: BoolArr
     share = shares(pool.objective_weights, wanted)
     have = np.bincount(pool.objective[kept], minlength=share.size)
     domains = len(pool.domain_codes)
-    levels = [("domain", pool.domain_codes, np.bincount(pool.domain, share, domains), in_domains(pool, have))]
+    levels: list[tuple[str, tuple[str, ...], FloatArray, IntArray]] = [
+        (
+            "domain",
+            pool.domain_codes,
+            np.bincount(pool.domain, share, domains).astype(np.float64),
+            in_domains(pool, have),
+        )
+    ]
     if policy.content_level is ContentLevel.objectives:
         levels.append(("objective", pool.objective_codes, share, have))
     for kind, codes, part, there in levels:
