@@ -33,6 +33,7 @@ from engine.errors import (
     NothingToServe,
     PositionConflict,
     SessionFinished,
+    TimeOver,
     Unsolved,
 )
 from itembank.errors import (
@@ -243,6 +244,12 @@ PROBLEMS: dict[type[Exception], Problem] = {
         "The session is over",
         "It takes no more answers; `stop_reason` says why.",
         ("stop_reason",),
+    ),
+    TimeOver: Problem(
+        409,
+        "time-over",
+        "The time is over",
+        "The session's time is over; it is being ended with what was answered. Read it again.",
     ),
     RevisionConflict: REVISION_CONFLICT,
     PreconditionFailed: REVISION_CONFLICT,

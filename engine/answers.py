@@ -47,6 +47,53 @@ class Step:
     next: Served | None
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a learner does at a position of a form.
+
+    item : uuid as text, to be sure that it is the item meant, None without;  selected : None takes an answer back
+    selects : whether `selected` is meant at all;  flagged : None leaves the flag as it is
+    is_first : it may not change an answer that is there
+    """
+
+    position: int
+    item: str | None = None
+    selected: tuple[str, ...] | None = None
+    selects: bool = False
+    flagged: bool | None = None
+    response_time_ms: int | None = None
+    idempotency_key: str | None = None
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A position of a form as its learner left it. selected : None where nothing is;  revision : 0 if never touched"""
+
+    served: Served
+    selected: tuple[str, ...] | None = None
+    flagged: bool = False
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """The reply to an answer on a form, which tells nothing of it. next : the first position without an answer"""
+
+    position: int
+    stop_reason: str | None
+    next: Served | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """How far a form is filled: its length, and the positions answered and flagged, ascending."""
+
+    length: int
+    answered: tuple[int, ...]
+    flagged: tuple[int, ...]
+
+
 def check_shape(served: Served, given: Given) -> None:
     """Raise Invalid unless the answer is to this item, with its options, as many as its kind takes."""
     question = served.item.question
@@ -74,6 +121,6 @@ def exposure_class(answers: int, reveals: int, *, is_pretest: bool, is_rapid: bo
     """
     if is_rapid:
         return ExposureClass.RAPID_GUESS
-    if answers:
+    if answers or reveals:  # shown with its answer, in the review of a form that left it out
         return ExposureClass.REPEAT_REVEALED if reveals else ExposureClass.REPEAT
     return ExposureClass.PRETEST if is_pretest else ExposureClass.CLEAN_FIRST

@@ -4,23 +4,23 @@ An answer is decided on what was read and stored only if that is still so, so tw
 move a session. What was decided is stored with the answer; `engine.replaying` decides it again and compares.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import sqlalchemy as sa
 
-from engine import learner, loading, progress
-from engine.answers import Given, Served, Step, check_shape, exposure_class
+from engine import form_sittings, learner, loading, progress
+from engine.answers import Change, Filed, Filled, Given, Served, Step, check_shape
 from engine.constraining import program_for
 from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
-from engine.irt import Ability, estimate, log_likelihood, normal_log_prior
+from engine.form_sittings import check_time, check_times, expires_at, is_form, policy_of, position_of, sheet
+from engine.irt import Ability, estimate, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
+from engine.judging import Met, judge
 from engine.learner import Prior
 from engine.pool import Pool
 from engine.progress import Known
@@ -50,17 +50,30 @@ from engine.selection import (
     withheld_items,
 )
 from engine.selection.program import Program
-from itembank import calibrations, learners, responses, scoring, sessions, settling
+from itembank import calibrations, form_answers, learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
 from itembank.models import Exam, Session
 from itembank.settling import Learned, Remembered, Settlement
 from itembank.store import Db
 
-EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
 MOST_DUE = 500  # due items lined up in one sitting
 NARROWEST = 0.1  # logits; what is known better would fall between the nodes of the ability grid
+__all__ = [
+    "LARGEST_SEED",
+    "answer",
+    "change",
+    "check_time",
+    "check_times",
+    "current",
+    "expires_at",
+    "finish",
+    "position_of",
+    "sheet",
+    "start",
+]
+
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 
 
@@ -81,13 +94,16 @@ def start(
 
     changes : fields of the mode's policy to replace
     objectives : codes of leaves or domains to limit it to, empty for all
-    Raises NothingToServe, InvalidPolicy, Invalid (an objective that the blueprint lacks).
+    Raises NothingToServe, InvalidPolicy, Invalid (an objective that the blueprint lacks), Infeasible and Unsolved (a
+    form), TimeOver (an earlier form of the learner is still to be ended).
     """
     policy = POLICIES[mode].with_changes(changes)
     pool = loading.current_pool(db, exam, actor=actor, now=now)
     codes = calibrations.expand_objectives(db, pool.version, objectives)
     who = learners.get_or_add(db, tenant_id, learner, now)
-    state = learners.get_or_add_state(db, who.id, exam.id, now)
+    learners.get_or_add_state(db, who.id, exam.id, now)
+    check_times(db, who.id, exam.id, now)
+    state = form_answers.lock_state(db, who.id, exam.id)  # no form may reserve what this sitting begins with
     loading.timings(db, pool)  # so that no answer has to wait for them
     prior = progress.prior_of(exam)
     known = progress.known(db, state, pool, prior).at(now, prior)
@@ -98,23 +114,44 @@ def start(
     courses = _courses(db, pool, policy, mode)
     withheld = withheld_items(pool, policy, courses, blocked=resting, suspended=off, objectives=codes, seed=seed)
     excluded, resting = excluded | withheld, resting | withheld
-    first = _next(
-        db,
-        pool,
-        policy,
-        begin,
-        suspended=off,
-        administered=(),
-        objectives=codes,
-        excluded=excluded,
-        resting=resting,
-        seed=seed,
-        queue=queue,
-        waiting=(),
-        profile=_profile(policy, pool, known, prior, exam.cut_score),
-        program=program_for(db, pool, policy, codes),
-        standing=Standing.at_start(policy, exam.cut_score),
-        now=now,
+    line = None
+    if is_form(policy):
+        line = form_sittings.lined_up(
+            db,
+            pool,
+            policy,
+            exam,
+            who.id,
+            begin=begin,
+            excluded=excluded,
+            resting=resting,
+            suspended=off,
+            objectives=codes,
+            seed=seed,
+            now=now,
+        )
+        queue, excluded, resting = line.versions, line.excluded, line.resting
+    first = (
+        line.first
+        if line is not None
+        else _next(
+            db,
+            pool,
+            policy,
+            begin,
+            suspended=off,
+            administered=(),
+            objectives=codes,
+            excluded=excluded,
+            resting=resting,
+            seed=seed,
+            queue=queue,
+            waiting=(),
+            profile=_profile(policy, pool, known, prior, exam.cut_score),
+            program=program_for(db, pool, policy, codes),
+            standing=Standing.at_start(policy, exam.cut_score),
+            now=now,
+        )
     )
     if first is None and policy.criterion is Criterion.due_date:
         raise NothingDue(exam.slug, learners.next_due(db, who.id, exam.id, now))
@@ -135,30 +172,37 @@ def start(
         excluded=pack(excluded),
         resting=pack(resting),
         queue=queue,
-        administered=[first["item_version"]],
+        administered=[first["item_version"]] if line is None else queue,
         current=first,
+        form=None if line is None else line.facts,
         started_at=now,
         updated_at=now,
     )
     db.add(session)
+    if line is not None:
+        form_sittings.reserve(db, state, pool, queue)
     db.flush()
     return session
 
 
 def current(db: Db, session: Session | sa.Row[*tuple[Any, ...]]) -> Served:
-    """The open position. Raises SessionFinished."""
+    """The open position; of a form the first one without an answer. Raises SessionFinished, Conflict."""
+    if isinstance(session, Session) and session.form is not None:
+        return form_sittings.current(db, session)
     if session.status is SessionStatus.FINISHED or session.current is None:
         raise SessionFinished(session.uuid, session.stop_reason or "")
     return _served(db, len(session.administered), session.current)
 
 
-def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: datetime) -> Step:
-    """Score an answer, learn from it, choose what comes next, and store all of it.
+def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: datetime) -> Step | Filed:
+    """Score an answer, learn from it, choose what comes next, and store all of it; on a form only store it.
 
     The same answer to a settled position gets the same reply again; nothing is stored twice.
-    Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused.
+    Raises NotFound, PositionConflict, SessionFinished, Invalid, KeyReused, TimeOver.
     """
     session = sessions.look(db, tenant_id, session_uuid, item=UUID(given.item))
+    if is_form(policy_of(session.policy)):
+        return form_sittings.answer(db, session, given, now)
     open_position = len(session.administered)
     if given.position < open_position or session.status is SessionStatus.FINISHED:
         return _again(db, session, given)
@@ -170,12 +214,24 @@ def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: dat
     return answer(db, tenant_id, session_uuid, given, now=now) if step is None else step
 
 
+def change(db: Db, session: Session, asked: Change, *, now: datetime) -> Filled:
+    """Answer a position of a form, change its answer, or flag it.
+
+    Raises Conflict where the sitting has none, NotFound, Invalid, KeyReused, SessionFinished, TimeOver.
+    """
+    form_sittings.check_form(session)
+    return form_sittings.change(db, session, asked, now)
+
+
 def finish(db: Db, tenant_id: int, session_uuid: UUID, *, now: datetime) -> None:
     """End a sitting at the caller's word, or for its time if that is over; one that has ended stays as it is."""
     session = sessions.lock(db, tenant_id, session_uuid)
     if session.status is SessionStatus.FINISHED:
         return
-    policy = _policy(session.policy)
+    policy = policy_of(session.policy)
+    if is_form(policy):
+        form_sittings.finish(db, session, now=now)
+        return
     over = is_over_time(policy, (now - session.started_at).total_seconds())
     settling.advance(
         db,
@@ -212,7 +268,7 @@ class _Outcome:
 
 def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Given, now: datetime) -> Step | None:
     """None if something else has just changed what this rests on; the next look will see it."""
-    policy = _policy(session.policy)
+    policy = policy_of(session.policy)
     outcome = _judge(db, session, policy, served, given, now)
     immediate, over = policy.feedback is Feedback.immediate, outcome.stop is not None
     earlier = session.administered[:-1] if over and not immediate else ()
@@ -241,25 +297,25 @@ def _judge(
     pool, version = loading.get_pool(db, session.pool_id), served.item.item_version_id
     place, prior = pool.index_of_version[version], progress.prior_of(session)
     scored = scoring.score(given.selected, served.item.keys)
-    timings = loading.timings(db, pool)
-    exposure = exposure_class(
-        session.met_answers,
-        session.met_reveals,
-        is_pretest=bool(pool.pretest[place]),
-        is_rapid=timings.is_rapid(place, given.response_time_ms),
-    )
     off = _suspended(db, pool, session.exam_id, session.bank_revision)
-    moves = exposure is ExposureClass.CLEAN_FIRST and version not in off
+    judged = judge(
+        pool,
+        place,
+        scored,
+        Met.of_row(session),
+        response_time_ms=given.response_time_ms,
+        timings=loading.timings(db, pool),
+        suspended=off,
+        log_posterior=np.frombuffer(session.log_posterior),
+        known=progress.known(db, session, pool, prior),
+        prior=prior,
+        now=now,
+        remembered_at=now,
+    )
+    after, known, moves = judged.log_posterior, judged.known, judged.moves
+    learned = Learned(learner.pack(known.state), known.codes) if moves else None
     parameters = pool.parameters(place)
     standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
-    after, learned = np.frombuffer(session.log_posterior), None
-    known = progress.known(db, session, pool, prior)
-    if moves:
-        evidence = _evidence(scored.correct, *parameters)
-        after = after + evidence
-        code = pool.objective_codes[pool.objective[place]]
-        known = known.after(code, evidence, now=now, prior=prior)
-        learned = Learned(learner.pack(known.state), known.codes)
     following = _next(
         db,
         pool,
@@ -278,7 +334,6 @@ def _judge(
         standing=standing,
         now=now,
     )
-    memory = _remembered(session, exposure, scored.correct, given.response_time_ms, timings.usual_ms(place), now)
     # Choosing estimates the ability; estimating it first would only save the choice after a sitting's last answer.
     ability = estimate(after) if following is None else Ability(following["theta"], following["standard_error"])
     standing_now = Progress.after(
@@ -290,31 +345,13 @@ def _judge(
         standing=standing,
     )
     stop = stop_reason(policy, standing_now) or (_nothing_left(policy) if following is None else None)
-    return _Outcome(scored, exposure, after, learned, memory, standing_now, None if stop else following, stop)
+    return _Outcome(
+        scored, judged.exposure, after, learned, judged.memory, standing_now, None if stop else following, stop
+    )
 
 
 def _nothing_left(policy: Policy) -> StopReason:
     return StopReason.nothing_due if policy.criterion is Criterion.due_date else StopReason.pool_exhausted
-
-
-def _remembered(
-    session: sa.Row[*tuple[Any, ...]],
-    exposure: ExposureClass,
-    right: bool,
-    time_ms: int | None,
-    usual_ms: float | None,
-    now: datetime,
-) -> Remembered:
-    """The memory of the item after the answer; a rapid guess leaves it as it was."""
-    before = progress.memory_of(session)
-    if exposure is not ExposureClass.RAPID_GUESS:
-        at = now if before is None else max(now, before.last_review)
-        before = learner.reviewed(before, learner.rating(right, time_ms, usual_ms), at)
-    if before is None:
-        return Remembered()
-    return Remembered(
-        before.stability, before.difficulty, before.due, before.last_review, before.reviews, before.lapses
-    )
 
 
 def _settlement(
@@ -359,20 +396,6 @@ def _settlement(
     )
 
 
-@lru_cache(maxsize=EVIDENCE_KEPT)
-def _evidence(right: bool, a: float, b: float, c: float, d: float) -> FloatArray:
-    """What an answer says, (121,), read-only."""
-    evidence = log_likelihood(right, a, b, c, d)
-    evidence.setflags(write=False)
-    return evidence
-
-
-@lru_cache(maxsize=256)
-def _policy(stored: str) -> Policy:
-    """From the JSON text that a session keeps; most sessions keep one of a few."""
-    return Policy.from_json(json.loads(stored))
-
-
 def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
     """The reply that a settled position got, made again from what was stored; or why this answer can't have it."""
     settled = responses.find_settled(db, session.id, given.position)
@@ -385,7 +408,7 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
         raise KeyReused(given.idempotency_key)
     if not same:
         raise PositionConflict(session.uuid, given.position, len(session.administered))
-    policy = _policy(session.policy)
+    policy = policy_of(session.policy)
     ability = Ability(response.theta_after, response.standard_error_after)
     return Step(
         served=served,

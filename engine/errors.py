@@ -8,6 +8,7 @@ EngineError
 ├── NothingToServe      a session can't begin, since no item is eligible
 ├── PositionConflict    an answer to a position that is settled otherwise, or not open yet
 ├── SessionFinished     the session is over
+├── TimeOver            the time of a form is over, but nobody has ended it yet
 └── Unsolved            the solver's limit was reached before a form was found
 
 Wrong array shapes and parameters out of range are programming errors and raise ValueError.
@@ -79,6 +80,14 @@ class SessionFinished(EngineError):
     def __init__(self, session: UUID, stop_reason: str):
         super().__init__(f"session {session} is finished: {stop_reason}")
         self.session, self.stop_reason = str(session), stop_reason
+
+
+class TimeOver(EngineError):
+    """The time of these forms is over, though they are still open: end them with `delivery.finish`, then look again."""
+
+    def __init__(self, sessions: Sequence[UUID]):
+        super().__init__(f"the time is over for session {', '.join(str(session) for session in sessions)}")
+        self.sessions = list(sessions)
 
 
 class Unsolved(EngineError):

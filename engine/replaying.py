@@ -12,6 +12,7 @@ import numpy as np
 
 from engine import loading
 from engine.constraining import program_for
+from engine.form_sittings import EARLIER_FORMS, expires_at, places, served
 from engine.irt import estimate, log_likelihood
 from engine.irt.types import FloatArray
 from engine.pool import Pool
@@ -22,13 +23,19 @@ from engine.selection import (
     Standing,
     StopReason,
     Waiting,
+    broken,
     decide,
+    facts_of,
+    in_order,
+    indices,
     option_order,
     stop_reason,
     unpack,
+    versions_mask,
     waiting_after,
 )
-from itembank import responses
+from itembank import form_answers, responses
+from itembank.content import SessionStatus
 from itembank.models import Session
 from itembank.store import Db
 
@@ -53,6 +60,11 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
     tolerance : largest difference of abilities and standard errors in logits; 0 asks for the same bits
     """
     pool, policy = loading.get_pool(db, session.pool_id), Policy.from_json(session.policy)
+    if session.form is not None:
+        return [
+            *_form(db, session, session.form, pool, policy, tolerance),
+            *_course(db, session, pool, policy, tolerance),
+        ]
     log_posterior = np.frombuffer(session.start_log_posterior)
     differences: list[Difference] = []
     answered: list[int] = []
@@ -80,6 +92,64 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
             db, session, pool, policy, log_posterior, answered, session.current, standing, waiting, tolerance
         )
     return differences
+
+
+def _form(
+    db: Db, session: Session, stored: dict[str, Any], pool: Pool, policy: Policy, tolerance: float
+) -> list[Difference]:
+    """Whether a form keeps its promises. It isn't assembled again: what the solver found depended on its time."""
+    items = np.array([pool.index_of_version[version] for version in session.queue], dtype=np.int64)
+    blocked = unpack(session.resting, pool) | versions_mask(pool, stored["suspended"])
+    limit = indices(pool, session.objectives)
+    clashes = list(broken(pool, policy, items, blocked=blocked, objectives=limit))
+    found = [Difference(0, "constraints", [], clashes)] if clashes else []
+    order = pool.item_versions[in_order(items, session.seed, len(pool))].tolist()
+    found += [] if order == session.queue else [Difference(0, "order", session.queue, order)]
+    earlier = form_answers.earlier_forms(
+        db, session.learner_id, session.exam_id, before=session.id, limit=EARLIER_FORMS
+    )
+    facts = facts_of(
+        pool,
+        items,
+        unpack(session.excluded, pool),
+        places(pool, earlier),
+        stored["cut_score"],
+        target=stored["target"],
+        eligible=stored["eligible_count"],
+    )
+    for name, value in facts.items():
+        if abs(stored[name] - value) > tolerance:
+            found.append(Difference(0, name, stored[name], value))
+    return found
+
+
+def _course(db: Db, session: Session, pool: Pool, policy: Policy, tolerance: float) -> list[Difference]:
+    """Whether the answers that counted are the last ones given, and the ability what they make of it."""
+    rows = db.execute(responses.replayable(session.id)).all()
+    found: list[Difference] = []
+    if session.status is SessionStatus.FINISHED and session.stop_reason in list(StopReason):
+        given = {p: row.selected for p, row in form_answers.latest(db, session.id).items() if row.selected is not None}
+        counted = {response.position: response.selected for response, _ in rows}
+        found += [] if given == counted else [Difference(0, "answers", counted, given)]
+        limit = expires_at(policy, session.started_at)
+        over = limit is not None and session.finished_at is not None and session.finished_at >= limit
+        reason = (StopReason.time_limit if over else StopReason.finished).value
+        found += [] if session.stop_reason == reason else [Difference(0, "stop reason", session.stop_reason, reason)]
+    log_posterior = np.frombuffer(session.start_log_posterior)
+    for response, score in rows:
+        position, trace = response.position, response.trace
+        served_now = served(db, session, position)
+        pair = trace["option_order"], list(served_now.order)
+        found += [] if pair[0] == pair[1] else [Difference(position, "option_order", *pair)]
+        pair = response.item_version_id, session.queue[position - 1]
+        found += [] if pair[0] == pair[1] else [Difference(position, "item", *pair)]
+        stored = (response.theta_before, response.standard_error_before)
+        found += _apart(position, "ability before", stored, estimate(log_posterior), tolerance)
+        if response.moves_ability:
+            log_posterior = log_posterior + log_likelihood(score.correct, *pool.parameters_of(response.item_version_id))
+        stored = (response.theta_after, response.standard_error_after)
+        found += _apart(position, "ability after", stored, estimate(log_posterior), tolerance)
+    return found
 
 
 def _stops(policy: Policy, progress: Progress, stored: str | None) -> list[Difference]:

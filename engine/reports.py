@@ -1,19 +1,33 @@
 """What a sitting came to, and what is known of a learner. A number that a learner sees has its interval."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from engine import loading, progress
-from engine.irt import Ability, estimate
+from engine import form_sittings, loading, progress
+from engine import learner as learner_model
+from engine.irt import NODES, Ability, estimate, posterior, probability
 from engine.presenting import Presented
-from engine.selection import Classification, Decision, Feedback, Policy, Progress, Standing, decided, decided_after
+from engine.selection import (
+    Classification,
+    Decision,
+    Feedback,
+    Policy,
+    Progress,
+    Standing,
+    StopReason,
+    decided,
+    decided_after,
+    form_decision,
+    pass_mark,
+)
 from itembank import articles, catalog, learners, responses
 from itembank.content import ObjectiveContent, Scale, SessionStatus
-from itembank.models import Article, Exam, Learner, Session
+from itembank.models import Article, Exam, Learner, Response, Score, Session
 from itembank.store import Db
 
 ENOUGH_ANSWERS = 3  # fewer clean answers than this say nothing that is worth a number
@@ -42,7 +56,10 @@ class ObjectiveCount:
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """An answered position; `shows` says whether what explains it may be shown now."""
+    """An answered position, or one of a form that was left out; `shows` says whether it may be explained now.
+
+    exposure_class : None of a position without an answer
+    """
 
     position: int
     item: Presented
@@ -50,13 +67,42 @@ class Reviewed:
     selected: tuple[str, ...]
     score: float
     correct: bool
-    exposure_class: str
+    exposure_class: str | None
     shows: bool
 
 
 @dataclass(frozen=True, slots=True)
+class PassChance:
+    """The chance of passing another form as strong as this one, with its 5 and 95 % quantiles."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class FormResult:
+    """What a form came to that is over.
+
+    length : positions that count, which are all but those of items suspended meanwhile;  unanswered : of these
+    right, pass_mark : of these;  met : items of the form that the learner had met before
+    chance : None where there is not enough evidence;  seconds : from the start to the end
+    """
+
+    length: int
+    unanswered: int
+    right: int
+    pass_mark: int
+    met: int
+    chance: PassChance | None
+    domains: tuple[ObjectiveCount, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReport:
-    """score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet"""
+    """form : of a session on a form, once it is over
+    score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet"""
 
     answers: int
     right: int
@@ -65,6 +111,7 @@ class SessionReport:
     decision: Decision | None
     objectives: tuple[ObjectiveCount, ...]
     items: tuple[Reviewed, ...]
+    form: FormResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +127,8 @@ class LearnerReport:
 
 def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
     """The course of a session so far. Positions are explained once the policy allows it."""
+    if session.form is not None:
+        return _form_report(db, exam, session, session.form)
     rows = db.execute(responses.answers(session.id)).all()
     shown = loading.items(db, {row[0].item_version_id for row in rows})
     policy = Policy.from_json(session.policy)
@@ -108,6 +157,77 @@ def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
         decision=_decision(db, session, policy, len(items), ability),
         objectives=_by_objective(db, exam, counts),
         items=items,
+    )
+
+
+def _form_report(db: Db, exam: Exam, session: Session, facts: Mapping[str, Any]) -> SessionReport:
+    """Nothing before the end but how many positions are answered; then every position, answered or not."""
+    ability = estimate(np.frombuffer(session.log_posterior))
+    if session.status is not SessionStatus.FINISHED:
+        return SessionReport(len(form_sittings.sheet(db, session).answered), 0, ability, None, None, (), ())
+    rows = {row[0].position: row for row in db.execute(responses.answers(session.id)).all()}
+    items = []
+    for position in range(1, len(session.queue) + 1):
+        place = form_sittings.served(db, session, position)
+        blank = Reviewed(position, place.item, place.order, (), 0.0, False, None, shows=True)
+        items.append(blank if position not in rows else _reviewed(blank, *rows[position][:2]))
+    counting = [item for item, version in zip(items, session.queue, strict=True) if version not in facts["withdrawn"]]
+    clean = sum(row[0].moves_ability for row in rows.values())
+    result = _form_result(db, exam, session, facts, counting, clean)
+    decision = None
+    if session.stop_reason in (StopReason.finished, StopReason.time_limit):
+        decision = form_decision(
+            Policy.from_json(session.policy),
+            facts["cut_score"],
+            right=result.right,
+            pass_mark=result.pass_mark,
+            is_time_out=session.stop_reason == StopReason.time_limit,
+        )
+    return SessionReport(
+        answers=len(rows),
+        right=sum(item.correct for item in items),
+        ability=ability,
+        score=scaled(exam, ability, clean),
+        decision=decision,
+        objectives=_by_objective(db, exam, [(item.item.question.objective, item.correct) for item in counting]),
+        items=tuple(items),
+        form=result,
+    )
+
+
+def _reviewed(blank: Reviewed, response: Response, score: Score) -> Reviewed:
+    return replace(
+        blank,
+        selected=tuple(response.selected),
+        score=score.score,
+        correct=score.correct,
+        exposure_class=response.exposure_class.value,
+    )
+
+
+def _form_result(
+    db: Db, exam: Exam, session: Session, facts: Mapping[str, Any], counting: Sequence[Reviewed], clean: int
+) -> FormResult:
+    """counting : the positions that count;  clean : answers that moved ability"""
+    pool = loading.get_pool(db, session.pool_id)
+    places = np.array([pool.index_of_version[item.item.item_version_id] for item in counting], dtype=np.int64)
+    mark = pass_mark(pool, places, facts["cut_score"])
+    chance = None
+    if clean >= ENOUGH_ANSWERS:
+        right = probability(NODES, pool.a[places], pool.b[places], pool.c[places], pool.d[places])
+        weights = posterior(np.frombuffer(session.log_posterior))
+        chance = PassChance(*learner_model.summary(learner_model.at_least(right, mark), weights))
+    domains = [pool.domain_codes[pool.domain[k]] for k in pool.objective[places].tolist()]
+    ended = session.finished_at or session.updated_at
+    return FormResult(
+        length=len(counting),
+        unanswered=sum(not item.selected for item in counting),
+        right=sum(item.correct for item in counting),
+        pass_mark=mark,
+        met=facts["met"],
+        chance=chance,
+        domains=_by_objective(db, exam, [(code, item.correct) for code, item in zip(domains, counting, strict=True)]),
+        seconds=(ended - session.started_at).total_seconds(),
     )
 
 

@@ -136,6 +136,9 @@ def erase(db: Db, learner: Learner, now: datetime) -> Kept:
     ended = {"status": SessionStatus.FINISHED, "stop_reason": ERASED, "finished_at": now, "updated_at": now}
     mine = (col(Session.learner_id) == learner.id, col(Session.status) == SessionStatus.IN_PROGRESS)
     db.execute(sa.update(Session).where(*mine).values(ended), execution_options={"synchronize_session": False})
+    nothing = {"reserved": [], "revision": LearnerState.revision + 1}
+    states = sa.update(LearnerState).where(col(LearnerState.learner_id) == learner.id).values(nothing)
+    db.execute(states, execution_options={"synchronize_session": False})
     learner.external_id, learner.erased_at = None, now
     db.add(learner)
     db.flush()

@@ -18,7 +18,7 @@ ITEM = table_of(Item)
 MET = table_of(LearnerItem)
 
 READ = (
-    *("id", "uuid", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
+    *("id", "uuid", "tenant_id", "exam_id", "learner_id", "pool_id", "objectives", "seed", "status", "stop_reason"),
     *("log_posterior", "excluded", "resting", "queue", "administered", "current", "started_at"),
 )
 STATE_READ = ("gaussian", "codes", "answers", "reserved", "revision", "updated_at")

@@ -41,6 +41,7 @@ def test_the_head_is_what_the_models_say(blank: sa.Engine) -> None:
 def test_answers_and_scores_can_only_be_appended_on_postgresql(migrated_engine: sa.Engine) -> None:
     if migrated_engine.dialect.name != "postgresql":
         pytest.skip("SQLite has no privileges; there only the code keeps the log")
-    for statement in ("UPDATE response SET position = 0", "DELETE FROM score", "TRUNCATE response, score"):
+    guarded = ("UPDATE response SET position = 0", "DELETE FROM score", "TRUNCATE response, score")
+    for statement in (*guarded, "UPDATE form_answer SET flagged = true", "DELETE FROM form_answer"):
         with migrated_engine.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="append-only"):
             connection.execute(sa.text(statement))

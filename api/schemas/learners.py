@@ -8,7 +8,7 @@ from api.schemas.base import Moment, Reply, format_moment
 from api.schemas.session_json import ability_json, objective_count_json, scaled_score_json
 from api.schemas.sessions import AbilitySchema, ObjectiveCountSchema, ScaledScoreSchema
 from engine.reports import LearnerReport
-from itembank.models import Learner, Response, Score, Session
+from itembank.models import FormAnswer, Learner, Response, Score, Session
 
 
 class ArticleReferenceSchema(Reply):
@@ -45,6 +45,17 @@ class LearnerResponseSchema(Reply):
     answered_at = Moment(required=True)
 
 
+class FormAnswerSchema(Reply):
+    """An answer or a change on a form, as it was made."""
+
+    position = fields.Integer(required=True)
+    revision = fields.Integer(required=True)
+    selected = fields.List(fields.UUID(), required=True, allow_none=True)
+    flagged = fields.Boolean(required=True)
+    response_time_ms = fields.Integer(required=True, allow_none=True)
+    answered_at = Moment(required=True)
+
+
 class LearnerSessionSchema(Reply):
     id = fields.UUID(required=True)
     exam = fields.String(required=True)
@@ -53,6 +64,9 @@ class LearnerSessionSchema(Reply):
     started_at = Moment(required=True)
     finished_at = Moment(required=True, allow_none=True)
     responses = fields.List(fields.Nested(LearnerResponseSchema), required=True)
+    form_answers = fields.List(
+        fields.Nested(FormAnswerSchema), required=True, metadata={"description": "of a form, every change as it came"}
+    )
 
 
 class LearnerDataSchema(Reply):
@@ -99,7 +113,9 @@ def learner_exam_json(learner: str, exam: str, report: LearnerReport) -> dict[st
     }
 
 
-def learner_session_json(session: Session, exam: str, rows: list[tuple[Response, Score, Any]]) -> dict[str, Any]:
+def learner_session_json(
+    session: Session, exam: str, rows: list[tuple[Response, Score, Any]], form_answers: list[FormAnswer]
+) -> dict[str, Any]:
     return {
         "id": str(session.uuid),
         "exam": exam,
@@ -117,6 +133,17 @@ def learner_session_json(session: Session, exam: str, rows: list[tuple[Response,
                 "answered_at": format_moment(response.answered_at),
             }
             for response, score, item in rows
+        ],
+        "form_answers": [
+            {
+                "position": answer.position,
+                "revision": answer.revision,
+                "selected": answer.selected,
+                "flagged": answer.flagged,
+                "response_time_ms": answer.response_time_ms,
+                "answered_at": format_moment(answer.answered_at),
+            }
+            for answer in form_answers
         ],
     }
 

@@ -4,19 +4,35 @@ Dumping them through their schemas (`api.schemas.sessions`) would cost as much a
 them, and the contract tests hold them to it. What a learner sees before an answer and after it are different functions.
 """
 
+import math
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from api.schemas.base import format_moment
-from engine.answers import Served, Step
+from engine import delivery
+from engine.answers import Filed, Filled, Served, Sheet, Step
 from engine.presenting import Explanation, Link, Picture, Presented
-from engine.reports import ObjectiveCount, Reviewed, ScaledScore, SessionReport
-from engine.selection import Decision
+from engine.reports import FormResult, ObjectiveCount, Reviewed, ScaledScore, SessionReport
+from engine.selection import Decision, Policy
 from itembank.content import SessionStatus
 from itembank.models import Response, Score, Session
 
 
-def session_json(session: Session, exam: str, learner: str | None, ability: tuple[float, float]) -> dict[str, Any]:
+def session_json(
+    session: Session,
+    exam: str,
+    learner: str | None,
+    ability: tuple[float, float],
+    *,
+    now: datetime,
+    sheet: Sheet | None,
+) -> dict[str, Any]:
+    """sheet : how far a form is filled, None for a session without one"""
+    expires_at = delivery.expires_at(Policy.from_json(session.policy), session.started_at)
+    is_open = session.status is not SessionStatus.FINISHED
+    left = None if expires_at is None or not is_open else max(0, math.ceil((expires_at - now).total_seconds()))
+    answered = len(session.administered) - (session.current is not None) if sheet is None else len(sheet.answered)
     return {
         "id": str(session.uuid),
         "exam": exam,
@@ -27,10 +43,26 @@ def session_json(session: Session, exam: str, learner: str | None, ability: tupl
         "seed": session.seed,
         "status": session.status.value,
         "stop_reason": session.stop_reason,
-        "answered": len(session.administered) - (session.current is not None),
+        "answered": answered,
         "ability": ability_json(ability),
         "started_at": format_moment(session.started_at),
+        "expires_at": None if expires_at is None else format_moment(expires_at),
+        "seconds_left": left,
         "finished_at": None if session.finished_at is None else format_moment(session.finished_at),
+        "form": None if sheet is None else _sheet(sheet),
+    }
+
+
+def _sheet(sheet: Sheet) -> dict[str, Any]:
+    return {"length": sheet.length, "answered": list(sheet.answered), "flagged": list(sheet.flagged)}
+
+
+def filled_json(filled: Filled) -> dict[str, Any]:
+    """A position of a form; nothing in it tells what is right."""
+    return served_json(filled.served) | {
+        "selected": None if filled.selected is None else list(filled.selected),
+        "flagged": filled.flagged,
+        "revision": filled.revision,
     }
 
 
@@ -101,8 +133,10 @@ def feedback_json(explanation: Explanation, selected: tuple[str, ...], order: tu
     }
 
 
-def step_json(step: Step, *, to_learner: bool) -> dict[str, Any]:
+def step_json(step: Step | Filed, *, to_learner: bool) -> dict[str, Any]:
     """The reply to an answer. A learner's token is told nothing that the policy keeps for the end."""
+    if isinstance(step, Filed):
+        return _filed(step)
     shows = step.reveals or not to_learner
     served = step.served
     return {
@@ -115,6 +149,21 @@ def step_json(step: Step, *, to_learner: bool) -> dict[str, Any]:
         "stop_reason": step.stop_reason,
         "decision": decision_json(step.decision),
         "next": None if step.next is None else served_json(step.next),
+    }
+
+
+def _filed(filed: Filed) -> dict[str, Any]:
+    """Nobody is told anything of an answer on a form before it is over."""
+    return {
+        "position": filed.position,
+        "correct": None,
+        "score": None,
+        "feedback": None,
+        "ability": None,
+        "status": (SessionStatus.IN_PROGRESS if filed.stop_reason is None else SessionStatus.FINISHED).value,
+        "stop_reason": filed.stop_reason,
+        "decision": None,
+        "next": None if filed.next is None else served_json(filed.next),
     }
 
 
@@ -133,6 +182,21 @@ def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict
         "decision": decision_json(report.decision),
         "objectives": [objective_count_json(count) for count in report.objectives] if shows else None,
         "items": [_reviewed(item, shows=shows) for item in report.items],
+        "form": None if report.form is None else _form(report.form),
+    }
+
+
+def _form(form: FormResult) -> dict[str, Any]:
+    chance = form.chance
+    return {
+        "length": form.length,
+        "unanswered": form.unanswered,
+        "right": form.right,
+        "pass_mark": form.pass_mark,
+        "met_before": form.met,
+        "pass_probability": None if chance is None else {"value": chance.value, "low": chance.low, "high": chance.high},
+        "domains": [objective_count_json(count) for count in form.domains],
+        "time_used_s": form.seconds,
     }
 
 

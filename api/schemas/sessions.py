@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marshmallow import fields, post_load, validate
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from api.schemas.base import ExternalId, Flag, IdText, Integer, Moment, Number, Reply, Slug, Strict, Text
 from engine.answers import Given
@@ -260,6 +260,31 @@ class AnswerSchema(Strict):
         return Given(data["position"], data["item"], tuple(data["selected"]), data["response_time_ms"])
 
 
+class ChangeSchema(Strict):
+    """Body of `PUT /v1/sessions/{session}/responses/{position}`: what is not in it stays as it is."""
+
+    item = IdText(load_default=None, metadata={"description": "id of the item at that position, to be sure"})
+    selected = fields.List(
+        IdText(),
+        allow_none=True,
+        validate=validate.Length(max=50),
+        metadata={"description": "ids of the options chosen; null takes an answer back"},
+    )
+    flagged = Flag(metadata={"description": "marked by the learner, to come back to"})
+    response_time_ms = Integer(
+        minimum=0,
+        maximum=LONGEST_ANSWER_MS,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "time on the position since it was last sent; it adds up"},
+    )
+
+    @validates_schema
+    def says_something(self, data: dict[str, Any], **_: Any) -> None:
+        if "selected" not in data and "flagged" not in data:
+            raise ValidationError("Either `selected` or `flagged` is needed.")
+
+
 class PictureSchema(Reply):
     id = fields.UUID(required=True, metadata={"description": "`GET /v1/media/{id}` has the image"})
     alt = fields.String(required=True)
@@ -290,6 +315,22 @@ class ServedSchema(Reply):
 
     position = fields.Integer(required=True)
     item = fields.Nested(QuestionSchema, required=True)
+
+
+class FilledSchema(ServedSchema):
+    """A position of a form as the learner left it."""
+
+    selected = fields.List(fields.UUID(), required=True, allow_none=True, metadata={"description": "null for none"})
+    flagged = fields.Boolean(required=True)
+    revision = fields.Integer(required=True, metadata={"description": "changes so far; 0 if it was never touched"})
+
+
+class SheetSchema(Reply):
+    """How far a form is filled."""
+
+    length = fields.Integer(required=True, metadata={"description": "positions of the form"})
+    answered = fields.List(fields.Integer(), required=True, metadata={"description": "positions with an answer"})
+    flagged = fields.List(fields.Integer(), required=True, metadata={"description": "positions with a flag"})
 
 
 class LinkSchema(Reply):
@@ -348,7 +389,7 @@ class DecisionSchema(Reply):
         required=True,
         metadata={
             "description": "by what: `confidence_interval` or `sprt` (it was clear), `estimate` (it ended before), "
-            "`time_out` (the policy says fail)"
+            "`form` (as many right answers as to expect at the cut score, or fewer), `time_out` (the policy says fail)"
         },
     )
     cut_score = fields.Float(required=True, metadata={"description": "in logits"})
@@ -406,7 +447,18 @@ class SessionSchema(Reply):
         metadata={"description": "null for a learner's token while the policy keeps feedback for the end"},
     )
     started_at = Moment(required=True)
+    expires_at = Moment(
+        required=True, allow_none=True, metadata={"description": "when the time is over; null without a limit"}
+    )
+    seconds_left = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "until then, by the server's clock; null once it ended"},
+    )
     finished_at = Moment(required=True, allow_none=True)
+    form = fields.Nested(
+        SheetSchema, required=True, allow_none=True, metadata={"description": "null for a session without a form"}
+    )
 
 
 class StartedSchema(SessionSchema):
@@ -436,8 +488,39 @@ class ReviewedSchema(Reply):
     selected = fields.List(fields.UUID(), required=True)
     correct = fields.Boolean(required=True, allow_none=True)
     score = fields.Float(required=True, allow_none=True)
-    exposure_class = fields.Enum(ExposureClass, by_value=True, required=True)
+    exposure_class = fields.Enum(
+        ExposureClass,
+        by_value=True,
+        required=True,
+        allow_none=True,
+        metadata={"description": "null for a position of a form without an answer"},
+    )
     feedback = fields.Nested(FeedbackSchema, required=True, allow_none=True)
+
+
+class PassProbabilitySchema(Reply):
+    """The chance of passing another form as strong as this one; `low` and `high` are its 5 and 95 % quantiles."""
+
+    value = fields.Float(required=True)
+    low = fields.Float(required=True)
+    high = fields.Float(required=True)
+
+
+class FormResultSchema(Reply):
+    """What a form came to. Positions of items that were suspended meanwhile don't count."""
+
+    length = fields.Integer(required=True, metadata={"description": "positions that count"})
+    unanswered = fields.Integer(required=True, metadata={"description": "of these, without an answer: not right"})
+    right = fields.Integer(required=True, metadata={"description": "of these"})
+    pass_mark = fields.Integer(
+        required=True, metadata={"description": "right answers that pass: what to expect at the cut score, rounded up"}
+    )
+    met_before = fields.Integer(required=True, metadata={"description": "items that the learner had met before"})
+    pass_probability = fields.Nested(
+        PassProbabilitySchema, required=True, allow_none=True, metadata={"description": "null without enough evidence"}
+    )
+    domains = fields.List(fields.Nested(ObjectiveCountSchema), required=True)
+    time_used_s = fields.Float(required=True, metadata={"description": "seconds from the start to the end"})
 
 
 class ReportSchema(Reply):
@@ -463,6 +546,9 @@ class ReportSchema(Reply):
     )
     objectives = fields.List(fields.Nested(ObjectiveCountSchema), required=True, allow_none=True)
     items = fields.List(fields.Nested(ReviewedSchema), required=True)
+    form = fields.Nested(
+        FormResultSchema, required=True, allow_none=True, metadata={"description": "of a form, once it is over"}
+    )
 
 
 class TracedResponseSchema(Reply):

@@ -16,8 +16,9 @@ from api.schemas.learners import (
     learner_exam_json,
     learner_session_json,
 )
-from engine import reports
-from itembank import catalog, clients, learners, responses
+from api.v1._clock import keeps_time
+from engine import delivery, reports
+from itembank import catalog, clients, form_answers, learners, responses
 
 blp = Blueprint("learners", __name__, url_prefix="/v1/learners", description="What is known of a learner.")
 
@@ -45,6 +46,7 @@ ERASED_EXAMPLE = {
 
 @blp.route("/<external:learner>/exams/<exam>")
 @requires("learners:read")
+@keeps_time
 @reads
 @blp.response(200, LearnerExamSchema, example=LEARNER_EXAM_EXAMPLE)
 def get_learner_exam(learner: str, exam: str) -> Any:
@@ -55,7 +57,9 @@ def get_learner_exam(learner: str, exam: str) -> Any:
     """
     db, tenant = context.db(), context.caller().tenant_id
     found = catalog.get_exam(db, tenant, exam)
-    report = reports.learner_report(db, found, learners.get(db, tenant, learner), now=context.now())
+    who, now = learners.get(db, tenant, learner), context.now()
+    delivery.check_times(db, who.id, found.id, now)
+    report = reports.learner_report(db, found, who, now=now)
     return current_app.json.response(learner_exam_json(learner, exam, report))
 
 
@@ -67,9 +71,9 @@ def get_learner_data(learner: str) -> Any:
     """Read all that is stored about a learner"""
     db, tenant = context.db(), context.caller().tenant_id
     found = learners.get(db, tenant, learner)
-    answered = responses.by_session(db, found.id)
+    answered, forms = responses.by_session(db, found.id), form_answers.by_session(db, found.id)
     sessions = [
-        learner_session_json(session, slug, answered.get(session.id, []))
+        learner_session_json(session, slug, answered.get(session.id, []), forms.get(session.id, []))
         for session, slug in learners.sessions_with_exam(db, found.id)
     ]
     return current_app.json.response(learner_data_json(found, sessions))

@@ -15,10 +15,12 @@ from api.auth.guard import requires
 from api.context import creates, reads, writes, writes_at_once
 from api.schemas.blueprint import Blueprint
 from api.schemas.paging import PageQuery, page, page_of, place
-from api.schemas.session_json import report_json, served_json, session_json, step_json, traced_json
+from api.schemas.session_json import filled_json, report_json, served_json, session_json, step_json, traced_json
 from api.schemas.sessions import (
     ITEM_EXAMPLE,
     AnswerSchema,
+    ChangeSchema,
+    FilledSchema,
     ReportSchema,
     ServedSchema,
     SessionSchema,
@@ -28,8 +30,9 @@ from api.schemas.sessions import (
     TokenSchema,
     TracedResponseSchema,
 )
+from api.v1._clock import keeps_time
 from engine import delivery, reports, tracing
-from engine.answers import Given
+from engine.answers import Change, Given, Sheet
 from engine.delivery import LARGEST_SEED
 from engine.irt import estimate
 from engine.selection import Feedback, Policy
@@ -60,8 +63,17 @@ SESSION_EXAMPLE = {
     "answered": 0,
     "ability": {"theta": 0.0, "standard_error": 1.0},
     "started_at": "2026-01-05T09:00:00.000Z",
+    "expires_at": None,
+    "seconds_left": None,
     "finished_at": None,
+    "form": None,
 }
+FILLED_EXAMPLE = ITEM_EXAMPLE | {
+    "selected": ["c2f1b7de-3f3a-4f57-8a0e-6a2f8f1f0b22"],
+    "flagged": True,
+    "revision": 2,
+}
+CHANGE_EXAMPLE = {"selected": ["c2f1b7de-3f3a-4f57-8a0e-6a2f8f1f0b22"], "flagged": True, "response_time_ms": 9000}
 STEP_EXAMPLE = {
     "position": 1,
     "correct": True,
@@ -100,11 +112,13 @@ REPORT_EXAMPLE = {
     "decision": None,
     "objectives": [{"code": "1.3", "title": "Compare and contrast …", "answers": 4, "right": 3}],
     "items": [],
+    "form": None,
 }
 
 
 @blp.route("", methods=["POST"])
 @requires("sessions:write")
+@keeps_time
 @creates
 @blp.problems(404)
 @blp.arguments(StartSessionSchema, example=START_EXAMPLE)
@@ -113,7 +127,8 @@ def start_session(body: dict[str, Any]) -> Any:
     """Start a session
 
     The first item comes with the reply. A learner is known by the id you send; the first time one is seen, it is
-    created. `409` if no item can be served.
+    created. `409` if no item can be served. A `mock` gets its whole form here; if the bank can't fill the blueprint,
+    `422` says what clashes.
     """
     db, who, now = context.db(), context.caller(), context.now()
     exam = catalog.get_exam(db, who.tenant_id, body["exam"])
@@ -132,7 +147,9 @@ def start_session(body: dict[str, Any]) -> Any:
     )
     context.concerns_learner(session.learner_id)
     ability = estimate(np.frombuffer(session.log_posterior))
-    reply = session_json(session, exam.slug, body["learner"], ability)
+    reply = session_json(session, exam.slug, body["learner"], ability, now=now, sheet=_sheet(session))
+    if session.form is not None:
+        reply["ability"] = None
     reply["next"] = served_json(delivery.current(db, session))
     response = current_app.json.response(reply)
     response.status_code = 201
@@ -142,6 +159,7 @@ def start_session(body: dict[str, Any]) -> Any:
 
 @blp.route("/<uuid:session>")
 @requires("sessions:write", session=True)
+@keeps_time
 @reads
 @blp.response(200, SessionSchema, example=SESSION_EXAMPLE)
 def get_session(session: UUID) -> Any:
@@ -154,14 +172,15 @@ def get_session(session: UUID) -> Any:
 
 @blp.route("/<uuid:session>/next")
 @requires("sessions:write", session=True)
+@keeps_time
 @reads
 @blp.problems(409)
 @blp.response(200, ServedSchema, example=ITEM_EXAMPLE)
 def get_next_item(session: UUID) -> Any:
     """Read the item at the open position
 
-    It was chosen when the answer before it was stored, so reading it again gives the same one. `409` when the session
-    is finished.
+    It was chosen when the answer before it was stored, so reading it again gives the same one. Of a form it is the
+    first position without an answer. `409` when the session is finished, or every position of its form has an answer.
     """
     db = context.db()
     found = _found(session)
@@ -170,6 +189,7 @@ def get_next_item(session: UUID) -> Any:
 
 @blp.route("/<uuid:session>/responses", methods=["POST"])
 @requires("sessions:write", session=True)
+@keeps_time
 @writes_at_once
 @blp.problems(409)
 @blp.arguments(AnswerSchema, example=ANSWER_EXAMPLE)
@@ -178,7 +198,8 @@ def answer(given: Given, session: UUID) -> Any:
     """Answer the open position
 
     The reply has the explanation, as the policy allows, and the next item. Sending the same answer again gives the same
-    reply and stores nothing; another answer to a settled position is `409`.
+    reply and stores nothing; another answer to a settled position is `409`. On a form any position without an answer
+    can be answered, and nothing is told of it.
     """
     who = context.caller()
     key = context.idempotency_key()
@@ -186,14 +207,56 @@ def answer(given: Given, session: UUID) -> Any:
     return current_app.json.response(step_json(step, to_learner=who.is_learner))
 
 
+@blp.route("/<uuid:session>/items/<int:position>")
+@requires("sessions:write", session=True)
+@keeps_time
+@reads
+@blp.problems(409)
+@blp.response(200, FilledSchema, example=FILLED_EXAMPLE)
+def get_session_item(session: UUID, position: int) -> Any:
+    """Read a position of a form
+
+    Any position, in any order, with what is selected so far. `409` for a session without a form, `404` beyond its end.
+    """
+    return current_app.json.response(filled_json(delivery.position_of(context.db(), _found(session), position)))
+
+
+@blp.route("/<uuid:session>/responses/<int:position>", methods=["PUT"])
+@requires("sessions:write", session=True)
+@keeps_time
+@writes
+@blp.problems(409)
+@blp.arguments(ChangeSchema, example=CHANGE_EXAMPLE)
+@blp.response(200, FilledSchema, example=FILLED_EXAMPLE)
+def change_response(body: dict[str, Any], session: UUID, position: int) -> Any:
+    """Answer or flag a position of a form, or change its answer
+
+    Until the form is over or its time is. Every change is kept and the last one counts. Sending the same again, or with
+    the same `Idempotency-Key`, gives the same reply and stores nothing.
+    """
+    selected = body.get("selected")
+    asked = Change(
+        position=position,
+        item=body["item"],
+        selected=None if selected is None else tuple(selected),
+        selects="selected" in body,
+        flagged=body.get("flagged"),
+        response_time_ms=body["response_time_ms"],
+        idempotency_key=context.idempotency_key(),
+    )
+    found = sessions.get(context.db(), context.caller().tenant_id, session)
+    return current_app.json.response(filled_json(delivery.change(context.db(), found, asked, now=context.now())))
+
+
 @blp.route("/<uuid:session>/finish", methods=["POST"])
 @requires("sessions:write", session=True)
+@keeps_time
 @writes
 @blp.response(200, SessionSchema, example=SESSION_EXAMPLE | {"status": "finished", "stop_reason": "finished"})
 def finish_session(session: UUID) -> Any:
     """Finish a session
 
-    A session that is finished already stays as it is.
+    A session that is finished already stays as it is. A form is counted now; positions without an answer are not right.
     """
     db, who = context.db(), context.caller()
     delivery.finish(db, who.tenant_id, session, now=context.now())
@@ -204,6 +267,7 @@ def finish_session(session: UUID) -> Any:
 
 @blp.route("/<uuid:session>/report")
 @requires("sessions:write", session=True)
+@keeps_time
 @reads
 @blp.response(200, ReportSchema, example=REPORT_EXAMPLE)
 def get_session_report(session: UUID) -> Any:
@@ -211,7 +275,7 @@ def get_session_report(session: UUID) -> Any:
 
     Every answered position with its explanation, as the policy allows, and the score on the exam's scale with its
     interval, or `not_enough` evidence for one. A session whose policy classifies has its decision, pass or fail, once
-    it is over.
+    it is over; so does a form, whose report has every position, the pass mark and the chance of passing another.
     """
     db = context.db()
     found = _found(session)
@@ -225,6 +289,7 @@ class ResponsesQuery(PageQuery):
 
 @blp.route("/<uuid:session>/responses", methods=["GET"])
 @requires("items:review")
+@keeps_time
 @reads
 @blp.arguments(ResponsesQuery, location="query")
 @blp.response(200, page_of(TracedResponseSchema), example={"data": [], "next_cursor": None})
@@ -269,7 +334,8 @@ def create_session_token(session: UUID) -> Any:
 
 def _session_json(session: Session, exam: str, learner: str | None) -> dict[str, Any]:
     """A session as its caller may see it. The seed would tell a learner the author's order of the options."""
-    reply = session_json(session, exam, learner, estimate(np.frombuffer(session.log_posterior)))
+    ability = estimate(np.frombuffer(session.log_posterior))
+    reply = session_json(session, exam, learner, ability, now=context.now(), sheet=_sheet(session))
     if not _shows(session):
         reply["ability"] = None
     if context.caller().is_learner:
@@ -277,16 +343,26 @@ def _session_json(session: Session, exam: str, learner: str | None) -> dict[str,
     return reply
 
 
+def _sheet(session: Session) -> Sheet | None:
+    return None if session.form is None else delivery.sheet(context.db(), session)
+
+
 def _found(session: UUID) -> Session:
-    """The session; for a learner's token only as long as the learner has not been erased."""
+    """The session, its time not over; for a learner's token only as long as the learner has not been erased."""
     db, who = context.db(), context.caller()
     found = sessions.get(db, who.tenant_id, session)
     if who.is_learner and sessions.names(db, found)[1] is None:
         raise NotFound("session", session)
+    delivery.check_time(found, context.now())
     return found
 
 
 def _shows(session: Session) -> bool:
-    """Whether the caller may see how the session stands: a learner's token not before the policy allows it."""
+    """Whether the caller may see how the session stands: a learner's token not before the policy allows it.
+
+    Of a form nobody may: what there is of it is where it began.
+    """
+    if session.form is not None:
+        return session.status is SessionStatus.FINISHED
     at_once = Policy.from_json(session.policy).feedback is Feedback.immediate
     return not context.caller().is_learner or at_once or session.status is SessionStatus.FINISHED

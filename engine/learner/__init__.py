@@ -6,6 +6,7 @@
 from engine.learner.mastery import ENOUGH_ANSWERS, Mastery, domain_shares, mastery
 from engine.learner.memory import SCHEDULE, Memory, due, next_due, rating, retrievability, reviewed, schedule
 from engine.learner.packing import pack, unpack
+from engine.learner.passing import at_least, summary
 from engine.learner.planning import Day, Phase, Work, plan
 from engine.learner.rapid import floors, is_rapid, medians, pace, wants_nudge
 from engine.learner.readiness import (
@@ -50,6 +51,7 @@ __all__ = [
     "ability_covariance",
     "ability_means",
     "ability_sds",
+    "at_least",
     "blueprint_form",
     "domain_shares",
     "drifted",
@@ -78,6 +80,7 @@ __all__ = [
     "reviewed",
     "schedule",
     "study_gains",
+    "summary",
     "unpack",
     "updated",
     "wants_nudge",

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from engine.irt.types import FloatArray, IntArray, Real
 from engine.learner.mastery import ENOUGH_ANSWERS, INTERVAL
+from engine.learner.passing import at_least
 from engine.learner.scores import draws, expected_scores, objective_curves
 from engine.learner.state import State
 from engine.pool import Pool
@@ -90,19 +91,9 @@ def proportional_counts(weights: FloatArray, items: IntArray, length: int) -> In
 
 
 def pass_probability(x: FloatArray, form: Form) -> FloatArray:
-    """pi(x), (...), at abilities x (..., K): the chance of at least `pass_mark` right.
-
-    The distribution of the number right, item by item. Source: Lord & Wingersky (1984), APM 8(4), 453-461.
-    """
+    """pi(x), (...), at abilities x (..., K): the chance of at least `pass_mark` right."""
     p = expected_scores(form.curves, x)
-    distribution = np.zeros((*p.shape[:-1], form.counts.sum() + 1))
-    distribution[..., 0] = 1.0
-    for k in np.repeat(np.arange(form.counts.size), form.counts):
-        chance = p[..., k, None]
-        moved = distribution[..., :-1] * chance
-        distribution *= 1.0 - chance
-        distribution[..., 1:] += moved
-    return np.asarray(distribution[..., form.pass_mark :].sum(axis=-1))
+    return at_least(p[..., np.repeat(np.arange(form.counts.size), form.counts)], form.pass_mark)
 
 
 def pass_probability_normal(mean: FloatArray, variance: FloatArray, pass_mark: int) -> FloatArray:

@@ -1,9 +1,10 @@
 """Choosing what a learner gets next: policies, eligibility, content need, criteria, exposure, stopping; all pure."""
 
+from engine.selection.assembling import Assembled, assembled, broken, facts_of, in_order, pass_mark
 from engine.selection.beginning import withheld_items
 from engine.selection.choosing import Choice, choose
-from engine.selection.classifying import Decision, Outcome, Rule, Standing, standing_after
-from engine.selection.deciding import decide, option_order, pack, unpack
+from engine.selection.classifying import Decision, Outcome, Rule, Standing, form_decision, standing_after
+from engine.selection.deciding import decide, indices, option_order, pack, unpack, versions_mask
 from engine.selection.eligibility import eligible_items
 from engine.selection.exposure import rng_for
 from engine.selection.policy import (
@@ -49,6 +50,7 @@ __all__ = [
     "PRACTICE",
     "REVIEW",
     "TEN_YEARS",
+    "Assembled",
     "Choice",
     "Classification",
     "ContentLevel",
@@ -71,19 +73,27 @@ __all__ = [
     "TimeOut",
     "Turn",
     "Waiting",
+    "assembled",
+    "broken",
     "choose",
     "decide",
     "decided",
     "decided_after",
     "eligible_items",
+    "facts_of",
+    "form_decision",
+    "in_order",
+    "indices",
     "is_over_time",
     "option_order",
     "pack",
+    "pass_mark",
     "reported",
     "rng_for",
     "standing_after",
     "stop_reason",
     "unpack",
+    "versions_mask",
     "waiting_after",
     "waiting_of",
     "withheld_items",

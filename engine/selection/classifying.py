@@ -29,6 +29,7 @@ class Rule(StrEnum):
     confidence_interval = "confidence_interval"  # the interval lies on one side of the cut score
     sprt = "sprt"  # the likelihood ratio left its bounds
     estimate = "estimate"  # it ended without being clear, and the estimate lies on that side
+    form = "form"  # so many right answers on a form as to expect of someone at the cut score, or fewer
     time_out = "time_out"  # the time was over, and the policy says fail
 
 
@@ -128,6 +129,21 @@ def final_decision(
     if too_few:
         return None
     return Decision(Outcome.passed if ability.theta >= cut else Outcome.failed, Rule.estimate, cut)
+
+
+def form_decision(
+    policy: Policy, cut_score: float, *, right: int, pass_mark: int, is_time_out: bool
+) -> Decision | None:
+    """What a form decides once it is over; a position without an answer is not a right one.
+
+    Source: the expected number right at the cut score, as in Lord (1980), *Applications of Item Response Theory to
+    Practical Testing Problems*, chapter 11.
+    """
+    if is_time_out and policy.on_time_out is TimeOut.none:
+        return None
+    if is_time_out and policy.on_time_out is TimeOut.fail:
+        return Decision(Outcome.failed, Rule.time_out, cut_score)
+    return Decision(Outcome.passed if right >= pass_mark else Outcome.failed, Rule.form, cut_score)
 
 
 @lru_cache(maxsize=64)

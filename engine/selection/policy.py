@@ -152,7 +152,7 @@ class Policy:
     confidence : coverage of the interval for `confidence_interval`, two-sided
     indifference : logits on each side of the cut score within which `sprt` may err
     alpha, beta : for `sprt`, probability of passing a learner at the lower end of that region, of failing at the upper
-    on_time_out : what is decided if the time runs out first
+    on_time_out : what is decided if the time runs out first; of a form, `estimate` stands for its right answers
     estimator : of the ability that is reported; choosing and stopping always use the posterior mean
     repeat_after_hours : how long ago an item must have been seen to come again
     The minimum length holds for every reason to stop but time.
@@ -283,11 +283,16 @@ def check_length(policy: Policy) -> None:
     if policy.criterion is Criterion.blueprint_form:
         require(policy, "maximum_length", longest is not None, "a whole number (the items of a form)")
         require(policy, "feedback", policy.feedback is Feedback.end, "end (a form can be changed until then)")
+        require(policy, "pretest_slots", not policy.pretest_slots, "no slots (a form has scored items only)")
+        for name in ("standard_error", "change_of_estimate", "minimum_information"):
+            require(policy, name, getattr(policy, name) is None, "null (a form is answered as a whole)")
+        decides = policy.classification is Classification.none
+        require(policy, "classification", decides, "none (the right answers on the form decide)")
     if policy.constraints:
         why = f"a whole number up to {LONGEST_FORM} (the constraints are on a whole form)"
         require(policy, "maximum_length", longest is not None and longest <= LONGEST_FORM, why)
-        ranked = policy.criterion is not Criterion.due_date
-        require(policy, "criterion", ranked, "another one (what is due can't be constrained)")
+        ranked = policy.criterion not in LINED_UP
+        require(policy, "criterion", ranked, "another one (constraints are on what is ranked)")
     elif policy.content_balancing and policy.content_rule is ContentRule.priority_index:
         by_domain = policy.content_level is ContentLevel.domains
         require(policy, "content_level", not by_domain, "objectives (priority_index weighs those)")

@@ -11,7 +11,7 @@ from itembank.models.items import Item, ItemMedia, ItemRelation, ItemTag, ItemTi
 from itembank.models.learners import Learner, LearnerItem, LearnerState, PracticeModel
 from itembank.models.media import Media
 from itembank.models.parameters import ItemParameter, ParameterRelease, Pool, PoolItem, ReleaseActivation
-from itembank.models.sessions import Response, Score, Session
+from itembank.models.sessions import FormAnswer, Response, Score, Session
 
 __all__ = [
     "ApiClient",
@@ -24,6 +24,7 @@ __all__ = [
     "BlueprintNode",
     "Exam",
     "Export",
+    "FormAnswer",
     "IdempotencyRecord",
     "Item",
     "ItemMedia",

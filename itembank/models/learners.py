@@ -48,6 +48,7 @@ class LearnerState(SQLModel, table=True):
 class LearnerItem(SQLModel, table=True):
     """What a learner knows of an item: how often it was answered, how often its answer was shown, and the memory of it.
 
+    answers : 0 for an item that was only shown with its answer, in the review of a form that left it out
     stability, difficulty, due_at, reviewed_at : as in `engine.learner.Memory`; null until an answer counts as a review
     """
 

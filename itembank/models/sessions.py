@@ -17,7 +17,8 @@ class Session(SQLModel, table=True):
     excluded, resting : bits over the pool's items: met before this session; of those, not to come back in it
     queue : item version ids lined up as it began: those due for review, or a form, in their order
     administered : item version ids in order; the last one is open while `current` is set
-    current : the open position's trace, or null
+    current : the open position's trace, or null; of a form its first position's
+    form : what a form promises and how it ended, in the words of `engine.form_sittings`; null for all other sittings
     """
 
     __table_args__ = (
@@ -45,6 +46,7 @@ class Session(SQLModel, table=True):
     queue: list[int] = Field(sa_type=Json, default_factory=list, sa_column_kwargs={"server_default": "[]"})
     administered: list[int] = Field(sa_type=Json, default_factory=list)
     current: dict[str, Any] | None = Field(sa_type=Json, default=None)
+    form: dict[str, Any] | None = Field(sa_type=Json, default=None)
     started_at: datetime = moment()
     updated_at: datetime = moment()
     finished_at: datetime | None = moment(default=None)
@@ -83,6 +85,37 @@ class Response(SQLModel, table=True):
     trace: dict[str, Any] = Field(sa_type=Json)
     idempotency_key: str | None = Field(max_length=255, default=None)
     served_at: datetime = moment()
+    answered_at: datetime = moment()
+
+
+class FormAnswer(SQLModel, table=True):
+    """A position of a form as its learner left it, again with each change; never changed, never deleted.
+
+    The highest revision counts, and becomes a response once the form is over.
+    selected : null where nothing is selected;  response_time_ms : spent on the position so far, all visits together
+    """
+
+    __tablename__ = "form_answer"
+    __table_args__ = (
+        sa.UniqueConstraint("session_id", "position", "revision"),
+        sa.Index(
+            None,
+            "session_id",
+            "idempotency_key",
+            unique=True,
+            postgresql_where=sa.text("idempotency_key IS NOT NULL"),
+            sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+        ),
+    )
+
+    id: int = primary_key()
+    session_id: int = reference("session.id", index=False)
+    position: int
+    revision: int
+    selected: list[str] | None = Field(sa_type=Json, default=None)
+    flagged: bool
+    response_time_ms: int | None = None
+    idempotency_key: str | None = Field(max_length=255, default=None)
     answered_at: datetime = moment()
 
 

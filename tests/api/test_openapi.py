@@ -159,8 +159,10 @@ def test_every_creating_post_takes_an_idempotency_key(operations: list[Operation
 
 
 def test_every_update_of_a_thing_needs_its_etag(operations: list[Operation]) -> None:
+    """A learner who changes an answer means the last one, whichever tab it came from."""
+    exempt = {"change_response"}
     for found in operations:
-        if found.method in {"put", "patch"}:
+        if found.method in {"put", "patch"} and found.facts["operationId"] not in exempt:
             assert {"$ref": "#/components/parameters/IfMatch"} in found.facts["parameters"], found
 
 
