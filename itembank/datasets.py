@@ -169,7 +169,7 @@ RESPONSE_COLUMNS = (
     Column("parameter_release", "number of the release whose parameters were used"),
     Column("pool", "id of the pool the item was picked from"),
     Column("served_at", "when the item was shown, RFC 3339, UTC"),
-    Column("answered_at", "when the answer came in, RFC 3339, UTC"),
+    Column("answered_at", "when the answer came in, on a form when it was counted, RFC 3339, UTC"),
 )
 
 

@@ -61,7 +61,9 @@ def assembled(
     wanted[list(range(wanted.size)) if objectives is None else list(objectives)] = True
     scored = wanted[pool.objective] & ~pool.pretest
     kept = np.flatnonzero(scored & ~blocked)
-    hard = hard_constraints(pool, policy, kept, wanted)
+    hard, short = hard_constraints(pool, policy, kept, wanted)
+    if short:
+        raise Infeasible(short)
     informs = information(cut_score, pool.a, pool.b, pool.c, pool.d)
     target = usual_information(pool, informs, scored, wanted, policy.maximum_length or 0)
     cost = MET_COST * met + sum((np.isin(np.arange(len(pool)), form) for form in earlier), np.zeros(len(pool)))
@@ -170,7 +172,7 @@ def broken(
     kept = np.flatnonzero(wanted[pool.objective] & ~pool.pretest & ~blocked)
     if not np.isin(items, kept).all():
         return ("items that can't be served",)
-    hard = hard_constraints(pool, policy, kept, wanted)
+    hard, _ = hard_constraints(pool, policy, kept, wanted)
     program = compile_constraints(hard, attributes_of(pool, kept), items=kept.size, enemies=enemies_among(pool, kept))
     return program.violations(np.searchsorted(kept, np.sort(items)))
 
@@ -183,17 +185,21 @@ def attributes_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
     }
 
 
-def hard_constraints(pool: Pool, policy: Policy, kept: IntArray, wanted: BoolArray) -> list[Constraint]:
+def hard_constraints(
+    pool: Pool, policy: Policy, kept: IntArray, wanted: BoolArray
+) -> tuple[list[Constraint], list[str]]:
     """The length, and within one item the blueprint's proportions of domains and, if the policy says so, objectives.
 
-    Their names say what is asked for and what there is, for whoever has to mend a clash.
+    Their names say what is asked for and what there is, for whoever has to mend a clash. With them come the names of
+    those that there are too few items for, all at once; a solver would find one of them.
     """
     length = policy.maximum_length or 0
     found: list[Constraint] = [
         Count(name=f"length ({length} items, {kept.size} can be served)", least=length, most=length)
     ]
+    short = [found[0].name] if kept.size < length else []
     if not policy.content_balancing:
-        return found
+        return found, short
     share = shares(pool.objective_weights, wanted)
     have = np.bincount(pool.objective[kept], minlength=share.size)
     domains = len(pool.domain_codes)
@@ -215,7 +221,9 @@ def hard_constraints(pool: Pool, policy: Policy, kept: IntArray, wanted: BoolArr
             asked = f"{least}" if least == most else f"{least} to {most}"
             name = f"{kind} {code} ({asked} items, {int(there[place])} can be served)"
             found.append(Count(name=name, where=(Where(attribute=kind, among=(code,)),), least=least, most=most))
-    return found
+            if there[place] < least:
+                short.append(name)
+    return found, short
 
 
 def in_domains(pool: Pool, counts: IntArray) -> IntArray:
