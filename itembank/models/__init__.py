@@ -8,6 +8,7 @@ from itembank.models.clients import ApiClient, AuditEntry, IdempotencyRecord, Te
 from itembank.models.exams import Blueprint, BlueprintNode, Exam, Objective
 from itembank.models.exports import Export
 from itembank.models.items import Item, ItemMedia, ItemRelation, ItemTag, ItemVersion, Misconception, Option
+from itembank.models.jobs import Job, JobFile
 from itembank.models.learners import Learner, LearnerItem, LearnerState
 from itembank.models.media import Media
 from itembank.models.parameters import ItemParameter, ParameterRelease, Pool, PoolItem, ReleaseActivation
@@ -31,6 +32,8 @@ __all__ = [
     "ItemRelation",
     "ItemTag",
     "ItemVersion",
+    "Job",
+    "JobFile",
     "Learner",
     "LearnerItem",
     "LearnerState",
