@@ -6,8 +6,9 @@ A new kind is a handler, a function of `Work` that returns `Done`, and a row in 
 from collections.abc import Mapping
 
 from engine.jobs.running import Done, Handler, Interrupted, Outcome, Run, Work, run_next
+from engine.jobs.simulations import KIND as SIMULATION
 from engine.jobs.simulations import simulate
 
-HANDLERS: Mapping[str, Handler] = {"simulation": simulate}
+HANDLERS: Mapping[str, Handler] = {SIMULATION: simulate}
 
 __all__ = ["HANDLERS", "Done", "Handler", "Interrupted", "Outcome", "Run", "Work", "run_next"]

@@ -7,6 +7,7 @@ from engine.jobs.running import Done, Work
 from engine.simulating import Study
 from itembank import catalog
 
+KIND = "simulation"
 REPORT = "report.json"
 
 
