@@ -54,6 +54,7 @@ class Study:
         changes: Mapping[str, object],
         *,
         mode: Mode = Mode.adaptive_test,
+        policy: Policy | None = None,
         examinees: int,
         theta: str | None = None,
         prior: str | None = None,
@@ -65,10 +66,10 @@ class Study:
     ) -> Self:
         """The study that somebody asks for; what is None is as usual, and abilities are drawn from the prior.
 
-        changes : fields of the mode's policy to replace
+        policy : what the changes start from, that of the mode unless given
         Raises InvalidPolicy for a policy that can't be simulated, Invalid for what is wrong with the rest.
         """
-        policy = POLICIES[mode].with_changes(changes)
+        policy = (policy or POLICIES[mode]).with_changes(changes)
         Rules.of(policy)
         prior = written(usual_prior) if prior is None else prior
         theta = prior if theta is None else theta

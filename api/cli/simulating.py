@@ -14,6 +14,7 @@ from api.cli.settings import read_config, utc_now, writing
 from engine import loading, simulating
 from engine.errors import InvalidPolicy
 from engine.pool import Pool
+from engine.selection import POLICIES, Mode, Policy
 from engine.simulating import Result, Study
 from engine.simulation import Normal, Report, read_bank
 from itembank import catalog, clients
@@ -73,6 +74,8 @@ def simulate_command(
     given = {"examinees": examinees, "theta": theta, "prior": prior, "cut": cut, "seed": seed}
     study_of(policy, changes, given)  # before the database is asked
     test = from_exam(str(exam), tenant) if bank is None else _from_file(context, bank)
+    if not len(test.pool):
+        raise Conflict(f"exam {exam} has no operational items, so nothing can be simulated")
     study = study_of(policy, changes, given | {"usual_prior": test.prior, "usual_cut": test.cut})
     result = _run(test, study)
     if out is not None:
@@ -105,11 +108,22 @@ def study_of(policy: Path | None, changes: Mapping[str, Any], given: Mapping[str
     try:
         return Study.of(changes, **given)
     except InvalidPolicy as error:
-        where = "" if policy is None else f"{policy}: "
-        raise click.BadParameter(f"{where}{error}", param_hint="--policy") from error
+        raise _refused(policy, error) from error
     except Invalid as error:
         issue = error.issues[0]
         raise click.BadParameter(issue.what, param_hint="--" + issue.pointer.strip("/")) from error
+
+
+def policy_of(path: Path | None, changes: Mapping[str, Any], mode: Mode) -> Policy:
+    """The mode's policy with changes. path : the file they are from, for the message"""
+    try:
+        return POLICIES[mode].with_changes(changes)
+    except InvalidPolicy as error:
+        raise _refused(path, error) from error
+
+
+def _refused(path: Path | None, error: InvalidPolicy) -> click.BadParameter:
+    return click.BadParameter(f"{error}" if path is None else f"{path}: {error}", param_hint="--policy")
 
 
 def _from_file(context: click.Context, path: Path) -> Test:
@@ -124,7 +138,7 @@ def _from_file(context: click.Context, path: Path) -> Test:
     return Test(bank.pool, bank.names, simulating.USUAL_PRIOR, simulating.USUAL_CUT)
 
 
-def from_exam(slug: str, tenant: str | None) -> Test:
+def from_exam(slug: str, tenant: str | None, *, actor: str = NAME) -> Test:
     """The exam's pool as it stands; it may have to be made."""
     with writing(read_config()) as db:
         names = [tenant] if tenant else clients.tenant_names(db)
@@ -133,7 +147,7 @@ def from_exam(slug: str, tenant: str | None) -> Test:
         if not names:
             raise NotFound("exam", slug)
         found = catalog.get_exam(db, clients.get_tenant(db, names[0]).id, slug)
-        pool = loading.current_pool(db, found, actor=NAME, now=utc_now())
+        pool = loading.current_pool(db, found, actor=actor, now=utc_now())
         called = catalog.public_ids(db, found.id)
         test = Test(
             pool,
@@ -141,8 +155,6 @@ def from_exam(slug: str, tenant: str | None) -> Test:
             Normal(found.prior_mean, found.prior_sd),
             found.cut_score,
         )
-    if not len(pool):
-        raise Conflict(f"exam {slug} has no operational items, so nothing can be simulated")
     return test
 
 

@@ -8,6 +8,7 @@ from api.schemas.base import Integer, Moment, Number, Reply, Strict, Text, forma
 from api.schemas.sessions import PolicySchema
 from engine.delivery import LARGEST_SEED
 from engine.selection import Mode
+from engine.selection.finding import Severity
 from itembank.content import JobStatus
 from itembank.models import Exam, Job
 
@@ -70,6 +71,21 @@ class SettingsSchema(Reply):
     objectives = fields.List(fields.String(), required=True)
 
 
+class FindingSchema(Reply):
+    """Where a policy and a pool clash."""
+
+    severity = fields.Enum(
+        Severity,
+        by_value=True,
+        required=True,
+        metadata={"description": "`error`: the policy can't be met; `warning`: not by every sitting"},
+    )
+    field = fields.String(required=True, metadata={"description": "of the policy"})
+    what = fields.String(required=True, metadata={"description": "clashes with what"})
+    remedy = fields.String(required=True, metadata={"description": "what would be right"})
+    facts = fields.Dict(keys=fields.String(), required=True, metadata={"description": "the numbers"})
+
+
 class SimulationReportSchema(Reply):
     """Tables of rows. They are described in the documentation of the engine."""
 
@@ -88,6 +104,13 @@ class SimulationSchema(Reply):
     progress = fields.Float(required=True, metadata={"description": "share that is done, 0 to 1"})
     error = fields.String(required=True, allow_none=True, metadata={"description": "why the last attempt failed"})
     settings = fields.Nested(SettingsSchema, required=True)
+    findings = fields.List(
+        fields.Nested(FindingSchema),
+        required=True,
+        metadata={
+            "description": "where the policy asks for more than the pool has; more of them once it has succeeded"
+        },
+    )
     created_at = Moment(required=True)
     started_at = Moment(required=True, allow_none=True)
     finished_at = Moment(required=True, allow_none=True)
@@ -99,17 +122,19 @@ class SimulationSchema(Reply):
 
 def simulation_json(job: Job, exam: Exam, *, report: Any = None) -> dict[str, Any]:
     """report : already JSON, as `orjson.Fragment`, or None"""
-    names = [] if job.result is None else job.result["files"]
+    result = job.result or {"files": [], "findings": []}
+    settings = {name: value for name, value in job.arguments.items() if name not in {"pool", "findings"}}
     return {
         "id": str(job.uuid),
         "exam": exam.slug,
         "status": job.status.value,
         "progress": job.progress,
         "error": job.error,
-        "settings": {name: value for name, value in job.arguments.items() if name != "pool"},
+        "settings": settings,
+        "findings": [*job.arguments["findings"], *result["findings"]],
         "created_at": format_moment(job.created_at),
         "started_at": None if job.started_at is None else format_moment(job.started_at),
         "finished_at": None if job.finished_at is None else format_moment(job.finished_at),
         "report": report,
-        "files": [f"/v1/simulations/{job.uuid}/files/{name}" for name in names],
+        "files": [f"/v1/simulations/{job.uuid}/files/{name}" for name in result["files"]],
     }

@@ -15,6 +15,7 @@ from api.v1._replies import SANDBOX, accepted, reply
 from engine import loading, simulating
 from engine.errors import NothingToServe
 from engine.jobs.simulations import KIND, REPORT
+from engine.selection.feasibility import findings
 from engine.simulating import Study
 from engine.simulation import Normal
 from itembank import calibrations, catalog, jobs
@@ -44,6 +45,15 @@ SIMULATION_EXAMPLE: dict[str, Any] = {
         "seed": 7,
         "objectives": [],
     },
+    "findings": [
+        {
+            "severity": "warning",
+            "field": "maximum_length",
+            "what": "30 items in the blueprint's proportions ask for more than there are: 4.2 has 2 of 3",
+            "remedy": "at most 24, or 1 item more",
+            "facts": {"longest_in_proportion": 24, "objectives": [{"objective": "4.2", "have": 2, "need": 3}]},
+        }
+    ],
     "created_at": "2026-01-05T09:00:00.000Z",
     "started_at": None,
     "finished_at": None,
@@ -82,8 +92,8 @@ CONTENT = {
 def create_simulation(body: dict[str, Any], exam: str) -> Any:
     """Ask for a simulation
 
-    It is run on the exam's pool as it stands now, by the next worker that is free; read it to see how far it is. `409`
-    if the exam has no operational items.
+    It is run on the exam's pool as it stands now, by the next worker that is free; read it to see how far it is.
+    `findings` says at once where the policy asks for more than the pool has. `409` if there are no operational items.
     """
     db, who, now = context.db(), context.caller(), context.now()
     found = catalog.get_exam(db, who.tenant_id, exam)
@@ -92,9 +102,16 @@ def create_simulation(body: dict[str, Any], exam: str) -> Any:
     study = Study.of(changes, **body | usual)
     pool = loading.current_pool(db, found, actor=who.actor, now=now)
     codes = calibrations.expand_objectives(db, pool.version, study.objectives)
-    if not len(simulating.limited(pool, codes) if codes else pool):
-        raise NothingToServe(found.slug, 0)
-    arguments = study.to_json() | {"objectives": list(codes), "pool": pool.version}
+    served = simulating.limited(pool, codes) if codes else pool
+    if not len(served):
+        raise NothingToServe(found.slug, len(pool))
+    prior = simulating.start(study.prior)
+    clashes = findings(served, study.policy, cut=study.cut, prior_mean=prior.mean, prior_sd=prior.sd)
+    arguments = study.to_json() | {
+        "objectives": list(codes),
+        "pool": pool.version,
+        "findings": [finding.to_json() for finding in clashes],
+    }
     job = jobs.add(db, tenant_id=who.tenant_id, exam_id=found.id, kind=KIND, arguments=arguments, now=now)
     return accepted(simulation_json(job, found), location=f"/v1/simulations/{job.uuid}")
 

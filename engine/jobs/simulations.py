@@ -2,7 +2,7 @@
 
 import orjson
 
-from engine import loading, simulating
+from engine import analyzing, loading, simulating
 from engine.jobs.running import Done, Work
 from engine.simulating import Study
 from itembank import catalog
@@ -15,6 +15,7 @@ def simulate(work: Work) -> Done:
     """Its arguments are a study, as JSON, and the id of a pool."""
     arguments = dict(work.job.arguments)
     pool_id = arguments.pop("pool")
+    arguments.pop("findings")
     study = Study.from_json(arguments)
     with work.transaction() as db:
         pool = loading.get_pool(db, pool_id)
@@ -29,4 +30,5 @@ def simulate(work: Work) -> Done:
 
     found = simulating.run(pool, study, names=names, progress=count).report
     files = {REPORT: orjson.dumps(found.to_json()), **simulating.tables(found), **simulating.pictures(found)}
-    return Done({"files": sorted(files)}, files)
+    used = [finding.to_json() for finding in analyzing.used(study.policy, found)]
+    return Done({"files": sorted(files), "findings": used}, files)

@@ -169,3 +169,14 @@ def test_it_needs_its_own_scope(analyst: Caller, client: FlaskClient, api_key: C
     other = Caller(client, api_key("items:write", "exports:read"))
     assert {other.get(path).status_code, other.post(PATH, {}).status_code} == {403}
     assert other.get(f"{path}/files/items.csv").status_code == 403
+
+
+def test_what_clashes_is_told_at_once_and_what_is_seen_afterwards(analyst: Caller, work: Callable[[], bool]) -> None:
+    path = ask(analyst, policy={"maximum_length": 40, "standard_error": None, "randomesque": 1})
+    told = analyst.get(path).json["findings"]
+    assert {finding["severity"] for finding in told} == {"error"}
+    assert {finding["field"] for finding in told} == {"maximum_length"}
+    assert work()
+    more = analyst.get(path).json["findings"]
+    assert more[: len(told)] == told
+    assert "want of items" in more[-1]["what"] or "stray" in more[-1]["what"]
