@@ -1,5 +1,6 @@
 """`nextitem worker`: runs jobs until a signal says stop."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from api.worker import Worker
 from itembank.store import open_engine
 
 CONNECTIONS = 2  # one for the job, one to say that its worker is alive
+STDIN = 0
 PATIENCE_S = 10  # for a worker that was told to stop
 
 
@@ -48,7 +50,8 @@ def worker(until_eof: bool) -> None:
 
 
 def _stop_at_end(working: Worker) -> None:
-    sys.stdin.buffer.read()
+    while os.read(STDIN, 4096):  # not by way of sys.stdin, whose lock this thread would take into the grave
+        pass
     working.stop()
 
 
