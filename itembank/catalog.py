@@ -239,6 +239,11 @@ def item_ids(db: Db, exam_id: int, external_ids: Sequence[str]) -> dict[str, int
     return found
 
 
+def public_ids(db: Db, exam_id: int) -> dict[int, UUID]:
+    """What the outside calls the items of an exam, by id."""
+    return dict(db.execute(sa.select(col(Item.id), col(Item.uuid)).where(col(Item.exam_id) == exam_id)).all())
+
+
 def get_item(db: Db, tenant_id: int, uuid: UUID, *, lock: bool = False) -> Item:
     """`lock` : hold the row until the transaction ends, so that two changes can't both think they are the next"""
     query = select(Item).where(Item.tenant_id == tenant_id, Item.uuid == uuid)

@@ -65,6 +65,13 @@ class SessionStatus(StrEnum):
     FINISHED = "finished"
 
 
+class JobStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
 class ExposureClass(StrEnum):
     """What a learner knew of an item when answering it; only `clean_first` moves ability."""
 

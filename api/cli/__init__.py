@@ -8,7 +8,7 @@ import sys
 import click
 import sqlalchemy.exc
 
-from api.cli import clients, database, demo, importing, openapi, serving, simulating
+from api.cli import analyzing, clients, database, demo, importing, openapi, serving, simulating, working
 from api.config import ConfigError
 from itembank.errors import ItemBankError
 
@@ -29,7 +29,9 @@ cli.add_command(database.db)
 cli.add_command(clients.client)
 cli.add_command(importing.import_bundle)
 cli.add_command(simulating.simulate_command)
+cli.add_command(analyzing.analyze_command)
 cli.add_command(serving.serve)
+cli.add_command(working.worker)
 cli.add_command(demo.demo)
 cli.add_command(openapi.openapi)
 

@@ -1,4 +1,4 @@
-"""`nextitem demo`: the sample exam, a key for everything and a server, in one command."""
+"""`nextitem demo`: the sample exam, a key for everything, a server and a worker, in one command."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import click
 
 from api.auth import keys
 from api.auth.scopes import ADMIN
-from api.cli import serving
+from api.cli import serving, working
 from api.cli.settings import migrate, read_config, utc_now, writing
 from api.config import Config
 from itembank import catalog, clients, importing
@@ -54,7 +54,7 @@ curl -s \
 @click.command()
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on, 0 for any that is free; else PORT.")
 def demo(port: int | None) -> None:
-    """Load the sample exam into var/demo.db, make a key and serve.
+    """Load the sample exam into var/demo.db, make a key and serve, with a worker beside.
 
     It uses no database but its own, and listens on this machine only.
     """
@@ -74,7 +74,8 @@ def demo(port: int | None) -> None:
     facts = {"base_url": serving.base_url(listener), "api_key": str(key), "exam": exam}
     write_private(FOLDER / "demo.json", json.dumps(facts, indent=1) + "\n")
     click.echo(INTRODUCTION.format(**facts) + STEPS.replace("EXAM", exam))
-    serving.run(config, listener)
+    worker = working.Child(os.environ | {"NEXTITEM_DATABASE_URL": config.database_url})
+    serving.run(config, listener, on_exit=worker.stop)
 
 
 def _fill(config: Config) -> tuple[str, keys.Key]:

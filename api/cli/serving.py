@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -76,18 +77,24 @@ def base_url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(config: Config, listener: socket.socket) -> None:
-    """Serve on the socket; does not return. Every process makes its own application, with its own connections."""
+def run(config: Config, listener: socket.socket, *, on_exit: Callable[[], None] = lambda: None) -> None:
+    """Serve on the socket; does not return. Every process makes its own application, with its own connections.
+
+    on_exit : called in the end, once and not in every process
+    """
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
     shared = config.metrics_dir or tempfile.mkdtemp(prefix="nextitem-metrics-")
     os.environ[METRICS_DIR] = shared  # prometheus-client looks for it when it is imported, in the workers
-    Server(replace(config, metrics_dir=shared), listener, owns_metrics=config.metrics_dir is None).run()
+    Server(
+        replace(config, metrics_dir=shared), listener, owns_metrics=config.metrics_dir is None, on_exit=on_exit
+    ).run()
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    def __init__(self, config: Config, listener: socket.socket, *, owns_metrics: bool):
+    def __init__(self, config: Config, listener: socket.socket, *, owns_metrics: bool, on_exit: Callable[[], None]):
         self._config, self._listener, self._owns_metrics = config, listener, owns_metrics
+        self._on_exit = on_exit
         super().__init__()
 
     def load_config(self) -> None:
@@ -121,5 +128,6 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
 
     def _clean_up(self, _server: Any) -> None:
+        self._on_exit()
         if self._owns_metrics and self._config.metrics_dir is not None:
             shutil.rmtree(self._config.metrics_dir, ignore_errors=True)

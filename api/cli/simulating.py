@@ -1,52 +1,36 @@
 """`nextitem simulate`: a policy on simulated examinees, on an exam's pool or on a plain parameter file."""
 
 import json
-import math
 import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from api.cli.settings import read_config, utc_now, writing
-from engine import loading
+from engine import loading, simulating
 from engine.errors import InvalidPolicy
-from engine.irt import NODES, normal_log_prior
-from engine.irt.types import FloatArray
 from engine.pool import Pool
-from engine.selection import ADAPTIVE_TEST
-from engine.simulation import (
-    Grid,
-    Normal,
-    Report,
-    Rules,
-    Sittings,
-    abilities,
-    examinee_rows,
-    item_names,
-    plots,
-    read_bank,
-    report,
-    simulate,
-)
+from engine.selection import POLICIES, Mode, Policy
+from engine.simulating import Result, Study
+from engine.simulation import Normal, Report, read_bank
 from itembank import catalog, clients
-from itembank.errors import Conflict, NotFound
-from itembank.formats import delimited
+from itembank.errors import Conflict, Invalid, NotFound
 
 NAME = "simulate"  # of the actor in the audit log
 REFUSED = 2
 MOST_EXAMINEES = 1_000_000  # their results take some 0.5 kB each while the report is made
-LEAST_SD = 0.1  # of a prior; a narrower one falls between the nodes of the ability grid
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """What is simulated."""
+    """What is simulated. names : of the pool's items"""
 
     pool: Pool
-    names: list[str] | None  # of items; their version ids without
+    names: list[str]
     prior: Normal
     cut: float
 
@@ -86,56 +70,60 @@ def simulate_command(
     """
     if (exam is None) == (bank is None):
         raise click.UsageError("name either an exam or, with --bank, a file of item parameters")
-    rules = _rules(policy)
-    starts = None if prior is None else _prior(prior)
-    drawn = None if theta is None else _distribution(theta, "--theta")
-    if cut is not None and not math.isfinite(cut):
-        raise click.BadParameter(f"{cut}: a finite number expected", param_hint="--cut")
-    test = _from_exam(str(exam), tenant) if bank is None else _from_file(context, bank)
-    starts = starts or test.prior
-    sittings = _run(test.pool, rules, (drawn or starts).abilities(examinees, seed), seed, starts)
-    result = report(test.pool, sittings, cut=test.cut if cut is None else cut, names=test.names)
+    changes = read_policy(policy)
+    given = {"examinees": examinees, "theta": theta, "prior": prior, "cut": cut, "seed": seed}
+    study_of(policy, changes, given)  # before the database is asked
+    test = from_exam(str(exam), tenant) if bank is None else _from_file(context, bank)
+    if not len(test.pool):
+        raise Conflict(f"exam {exam} has no operational items, so nothing can be simulated")
+    study = study_of(policy, changes, given | {"usual_prior": test.prior, "usual_cut": test.cut})
+    result = _run(test, study)
     if out is not None:
-        _write(out, _files(result, sittings, item_names(test.pool, test.names)))
-    click.echo(json.dumps(result.to_json()) if as_json else _text(result))
+        _write(out, simulating.all_files(result))
+    found = result.report
+    click.echo(json.dumps(found.to_json()) if as_json else _text(found))
 
 
-def _run(pool: Pool, rules: Rules, theta: FloatArray, seed: int, starts: Normal) -> Sittings:
-    log_prior = normal_log_prior(starts.mean, starts.sd)
+def _run(test: Test, study: Study) -> Result:
     quiet = not sys.stderr.isatty()
-    with click.progressbar(length=theta.size, label="simulating", file=sys.stderr, hidden=quiet) as bar:
-        return simulate(pool, rules, theta, seed=seed, log_prior=log_prior, progress=bar.update)
+    with click.progressbar(length=study.examinees, label="simulating", file=sys.stderr, hidden=quiet) as bar:
+        return simulating.run(test.pool, study, names=test.names, progress=bar.update)
 
 
-def _rules(policy: Path | None) -> Rules:
-    if policy is None:
-        return Rules.of(ADAPTIVE_TEST)
+def read_policy(path: Path | None) -> dict[str, Any]:
+    """The changes that a JSON file asks for; none without a file."""
+    if path is None:
+        return {}
     try:
-        changes = json.loads(policy.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise click.BadParameter(f"{policy}: {error}", param_hint="--policy") from error
+        changes = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise click.BadParameter(f"{path}: {error}", param_hint="--policy") from error
     if not isinstance(changes, dict):
-        raise click.BadParameter(f"{policy}: a JSON object of policy fields expected", param_hint="--policy")
+        raise click.BadParameter(f"{path}: a JSON object of policy fields expected", param_hint="--policy")
+    return changes
+
+
+def study_of(policy: Path | None, changes: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
+    """The study; what is wrong is told as an option's fault. policy : the file, for the message"""
     try:
-        return Rules.of(ADAPTIVE_TEST.with_changes(changes))
+        return Study.of(changes, **given)
     except InvalidPolicy as error:
-        raise click.BadParameter(f"{policy}: {error}", param_hint="--policy") from error
+        raise _refused(policy, error) from error
+    except Invalid as error:
+        issue = error.issues[0]
+        raise click.BadParameter(issue.what, param_hint="--" + issue.pointer.strip("/")) from error
 
 
-def _distribution(text: str, option: str) -> Normal | Grid:
+def policy_of(path: Path | None, changes: Mapping[str, Any], mode: Mode) -> Policy:
+    """The mode's policy with changes. path : the file they are from, for the message"""
     try:
-        return abilities.parsed(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from error
+        return POLICIES[mode].with_changes(changes)
+    except InvalidPolicy as error:
+        raise _refused(path, error) from error
 
 
-def _prior(text: str) -> Normal:
-    """A normal distribution that the ability grid can hold."""
-    found = _distribution(text, "--prior")
-    if not (isinstance(found, Normal) and NODES[0] <= found.mean <= NODES[-1] and found.sd >= LEAST_SD):
-        expected = f"normal(MEAN,SD) with a mean from {NODES[0]:g} to {NODES[-1]:g} and an SD of {LEAST_SD:g} or more"
-        raise click.BadParameter(f"{text}: {expected} expected", param_hint="--prior")
-    return found
+def _refused(path: Path | None, error: InvalidPolicy) -> click.BadParameter:
+    return click.BadParameter(f"{error}" if path is None else f"{path}: {error}", param_hint="--policy")
 
 
 def _from_file(context: click.Context, path: Path) -> Test:
@@ -147,33 +135,27 @@ def _from_file(context: click.Context, path: Path) -> Test:
         click.echo(f"nextitem: {issue}", err=True)
     if bank is None:
         context.exit(REFUSED)
-    return Test(bank.pool, bank.names, Normal(), 0.0)
+    return Test(bank.pool, bank.names, simulating.USUAL_PRIOR, simulating.USUAL_CUT)
 
 
-def _from_exam(slug: str, tenant: str | None) -> Test:
-    with writing(read_config()) as db:  # the pool may have to be made
+def from_exam(slug: str, tenant: str | None, *, actor: str = NAME) -> Test:
+    """The exam's pool as it stands; it may have to be made."""
+    with writing(read_config()) as db:
         names = [tenant] if tenant else clients.tenant_names(db)
         if len(names) > 1:
             raise click.UsageError(f"there are several tenants, name one with --tenant: {', '.join(names)}")
         if not names:
             raise NotFound("exam", slug)
         found = catalog.get_exam(db, clients.get_tenant(db, names[0]).id, slug)
-        pool = loading.current_pool(db, found, actor=NAME, now=utc_now())
-        test = Test(pool, None, Normal(found.prior_mean, found.prior_sd), found.cut_score)
-    if not len(pool):
-        raise Conflict(f"exam {slug} has no operational items, so nothing can be simulated")
+        pool = loading.current_pool(db, found, actor=actor, now=utc_now())
+        called = catalog.public_ids(db, found.id)
+        test = Test(
+            pool,
+            [str(called[item]) for item in pool.items.tolist()],
+            Normal(found.prior_mean, found.prior_sd),
+            found.cut_score,
+        )
     return test
-
-
-def _files(result: Report, sittings: Sittings, names: list[str]) -> dict[str, bytes]:
-    """Names and contents: all as JSON, each table as CSV, a row per examinee, pictures."""
-    files = {"report.json": json.dumps(result.to_json(), indent=1).encode() + b"\n"}
-    for name, rows in result.tables().items():
-        columns = list(rows[0])
-        files[f"{name}.csv"] = b"".join(delimited.write(columns, ([row[key] for key in columns] for row in rows)))
-    columns, examinees = examinee_rows(sittings, names)
-    files["examinees.csv"] = b"".join(delimited.write(columns, examinees))
-    return {**files, **plots(result)}
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -23,6 +23,8 @@ PARAMETERS: dict[str, str] = {
     "session": "id of the session",
     "learner": "the learner's id, as the caller chose it",
     "export": "id of the export",
+    "simulation": "id of the simulation",
+    "name": "name of the file",
     "position": "position in the session, from 1",
 }
 """What a parameter in a path means, wherever it stands."""
@@ -128,7 +130,7 @@ def _reply_headers(facts: dict[str, Any], status: int) -> dict[str, Any]:
         names += ["RateLimit-Policy", "RateLimit"]
     if facts.get("if_match") or facts.get("if_none_match"):
         names += ["ETag"]
-    if facts.get("creates") and status == 201:
+    if facts.get("creates") and status in {201, 202}:
         names += ["Location"]
     return {name: name for name in names}
 

@@ -1,7 +1,7 @@
 """The REST API's resources, one module each: parse, call, dump. A new module's blueprint is added to the list."""
 
 from api.schemas.blueprint import Blueprint
-from api.v1 import articles, exams, exports, health, items, learners, media, sessions
+from api.v1 import articles, exams, exports, health, items, learners, media, sessions, simulations
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
     health.blp,
@@ -12,4 +12,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     sessions.blp,
     learners.blp,
     exports.blp,
+    simulations.blp,
 )

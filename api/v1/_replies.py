@@ -7,6 +7,8 @@ from flask import Response, current_app
 
 from api.schemas.paging import next_link
 
+SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # should a browser open an SVG by itself
+
 
 def reply(body: Mapping[str, Any], *, etag: str | None = None) -> Response:
     """One thing, with the tag of its state."""
@@ -20,6 +22,13 @@ def created(body: Mapping[str, Any], *, location: str, etag: str | None = None) 
     response = reply(body, etag=etag)
     response.status_code = 201
     response.headers["Location"] = location
+    return response
+
+
+def accepted(body: Mapping[str, Any], *, location: str) -> Response:
+    """What will be done; `location` tells how far it is."""
+    response = created(body, location=location)
+    response.status_code = 202
     return response
 
 

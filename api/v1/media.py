@@ -10,6 +10,7 @@ from api.auth import requires
 from api.context import reads
 from api.schemas.blueprint import Blueprint
 from api.schemas.conditional import etag, not_modified
+from api.v1._replies import SANDBOX
 from engine.selection import Feedback, Policy
 from itembank import articles, sessions
 from itembank.content import MediaRole, SessionStatus
@@ -19,7 +20,6 @@ from itembank.models import Media, Session
 blp = Blueprint("media", __name__, url_prefix="/v1/media", description="Images in items.")
 
 KEPT = "private, max-age=31536000, immutable"  # an id stands for the same bytes for ever
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # should a browser open an SVG by itself
 TYPES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp")
 CONTENT = {
     name: {"schema": {"type": "string", "format": "binary"}, "example": "<svg …/>" if "svg" in name else "…"}
@@ -46,7 +46,7 @@ def get_media(media: UUID) -> Any:
     if response is None:
         response = Response(found.content, content_type=found.media_type)
         response.headers["ETag"] = etag(found.sha256)
-        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["Content-Security-Policy"] = SANDBOX
     response.headers["Cache-Control"] = KEPT
     return response
 

@@ -8,6 +8,7 @@ from itembank.models.clients import ApiClient, AuditEntry, IdempotencyRecord, Te
 from itembank.models.exams import Blueprint, BlueprintNode, Exam, Objective
 from itembank.models.exports import Export
 from itembank.models.items import Item, ItemMedia, ItemRelation, ItemTag, ItemTiming, ItemVersion, Misconception, Option
+from itembank.models.jobs import Job, JobFile
 from itembank.models.learners import Learner, LearnerItem, LearnerState, PracticeModel
 from itembank.models.media import Media
 from itembank.models.parameters import ItemParameter, ParameterRelease, Pool, PoolItem, ReleaseActivation
@@ -33,6 +34,8 @@ __all__ = [
     "ItemTag",
     "ItemTiming",
     "ItemVersion",
+    "Job",
+    "JobFile",
     "Learner",
     "LearnerItem",
     "LearnerState",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli import simulating
+from engine import simulating
 from tests.factories.bundles import write
 from tests.factories.command import run
 
