@@ -18,7 +18,8 @@ import sqlalchemy as sa
 from engine import learner, loading, progress
 from engine.answers import Given, Served, Step, check_shape, exposure_class
 from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
-from engine.irt import Ability, estimate, log_likelihood, normal_log_prior
+from engine.evidence import evidence, polytomous
+from engine.irt import Ability, estimate, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
 from engine.learner import Prior
 from engine.pool import Pool
@@ -55,7 +56,6 @@ from itembank.models import Exam, Session
 from itembank.settling import Learned, Remembered, Settlement
 from itembank.store import Db
 
-EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
 MOST_DUE = 500  # due items lined up in one sitting
 NARROWEST = 0.1  # logits; what is known better would fall between the nodes of the ability grid
@@ -247,14 +247,19 @@ def _judge(
     )
     off = _suspended(db, pool, session.exam_id, session.bank_revision)
     moves = exposure is ExposureClass.CLEAN_FIRST and version not in off
-    parameters = pool.parameters(place)
-    standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
+    standing = standing_after(
+        policy,
+        session.current,
+        right=scored.correct,
+        counts=moves,
+        parameters=pool.parameters(place),
+        log_likelihood=polytomous(pool, place, scored, given.selected),
+    )
     after, learned = np.frombuffer(session.log_posterior), None
     known = progress.known(db, session, pool, prior)
     if moves:
-        after = after + _evidence(scored.correct, *parameters)
-        code = pool.objective_codes[pool.objective[place]]
-        known = known.after(code, scored.correct, parameters, now=now, prior=prior)
+        after = after + evidence(pool, place, scored, given.selected)
+        known = known.after(pool, place, scored, given.selected, now=now, prior=prior)
         learned = Learned(learner.pack(known.state), known.codes)
     following = _next(
         db,
@@ -354,14 +359,6 @@ def _settlement(
     )
 
 
-@lru_cache(maxsize=EVIDENCE_KEPT)
-def _evidence(right: bool, a: float, b: float, c: float, d: float) -> FloatArray:
-    """What an answer says, (121,), read-only."""
-    evidence = log_likelihood(right, a, b, c, d)
-    evidence.setflags(write=False)
-    return evidence
-
-
 @lru_cache(maxsize=256)
 def _policy(stored: str) -> Policy:
     """From the JSON text that a session keeps; most sessions keep one of a few."""
@@ -382,10 +379,12 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
         raise PositionConflict(session.uuid, given.position, len(session.administered))
     policy = _policy(session.policy)
     ability = Ability(response.theta_after, response.standard_error_after)
+    pool, scored = loading.get_pool(db, session.pool_id), scoring.Scored(score.score, score.correct)
+    place = pool.index_of_version[response.item_version_id]
     return Step(
         served=served,
         selected=tuple(response.selected),
-        scored=scoring.Scored(score.score, score.correct),
+        scored=scored,
         theta=ability.theta,
         standard_error=ability.standard_error,
         stop_reason=response.stop_reason,
@@ -395,7 +394,8 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
             ability,
             right=score.correct,
             counts=response.moves_ability,
-            parameters=loading.get_pool(db, session.pool_id).parameters_of(response.item_version_id),
+            parameters=pool.parameters(place),
+            log_likelihood=polytomous(pool, place, scored, response.selected),
             reason=response.stop_reason,
         ),
         reveals=policy.feedback is Feedback.immediate or response.stop_reason is not None,

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from engine import learner, loading
+from engine.evidence import polytomous
 from engine.irt import Ability
 from engine.irt.types import FloatArray
 from engine.learner import Memory, Prior, State
 from engine.pool import Pool
 from itembank import responses
+from itembank.scoring import Scored
 from itembank.store import Db
 
 SECONDS_PER_DAY = 86_400.0
@@ -43,13 +45,18 @@ class Known:
         return learner.rearranged(self.state, [place.get(code, -1) for code in codes], prior)
 
     def after(
-        self, code: str, right: bool, parameters: tuple[float, float, float, float], *, now: datetime, prior: Prior
+        self, pool: Pool, index: int, scored: Scored, selected: Sequence[str], *, now: datetime, prior: Prior
     ) -> "Known":
-        """After a clean answer to an item of this objective with these a, b, c, d."""
+        """After a clean answer to the item at this pool index. selected : uuids of options"""
+        code = pool.objective_codes[int(pool.objective[index])]
         later = self.at(now, prior)
         if code not in later.codes:
             later = later.widened((code,), prior)
-        state = learner.updated(later.state, later.codes.index(code), right, *parameters)
+        place, curve = later.codes.index(code), polytomous(pool, index, scored, selected)
+        if curve is None:
+            state = learner.updated(later.state, place, scored.correct, *pool.parameters(index))
+        else:
+            state = learner.updated_by(later.state, place, curve)
         return Known(state, later.codes, now)
 
     def widened(self, codes: Sequence[str], prior: Prior) -> "Known":
@@ -86,9 +93,9 @@ def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: date
         result = Known(result.state, (), rows[0].answered_at)
     for row in rows:
         pool = loading.get_pool(db, row.pool_id)
-        place = pool.index_of_version[row.item_version_id]
-        code = pool.objective_codes[int(pool.objective[place])]
-        result = result.after(code, row.correct, pool.parameters(place), now=row.answered_at, prior=prior)
+        scored = Scored(row.score, row.correct)
+        index = pool.index_of_version[row.item_version_id]
+        result = result.after(pool, index, scored, row.selected, now=row.answered_at, prior=prior)
     return result
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from engine import loading
-from engine.irt import estimate, log_likelihood
+from engine.evidence import evidence, polytomous
+from engine.irt import estimate
 from engine.irt.types import FloatArray
 from engine.pool import Pool
 from engine.selection import (
@@ -29,6 +30,7 @@ from engine.selection import (
 )
 from itembank import responses
 from itembank.models import Session
+from itembank.scoring import Scored
 from itembank.store import Db
 
 # Reasons that rest on what was left to serve, which a sitting that has ended doesn't keep.
@@ -64,10 +66,12 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
         differences += _compare(db, session, pool, policy, log_posterior, answered, trace, standing, waiting, tolerance)
         answered.append(response.item_version_id)
         waiting = waiting_after(policy, trace, right=score.correct)
-        parameters = pool.parameters_of(response.item_version_id)
+        place, scored = pool.index_of_version[response.item_version_id], Scored(score.score, score.correct)
         if counts:
-            log_posterior = log_posterior + log_likelihood(score.correct, *parameters)
-            standing = None if standing is None else standing.after(policy, score.correct, parameters)
+            log_posterior = log_posterior + evidence(pool, place, scored, response.selected)
+            if standing is not None:
+                curve = polytomous(pool, place, scored, response.selected)
+                standing = standing.after(policy, score.correct, pool.parameters(place), curve)
         after = estimate(log_posterior)
         stored = (response.theta_after, response.standard_error_after)
         differences += _apart(response.position, "ability after", stored, after, tolerance)

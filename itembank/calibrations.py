@@ -26,6 +26,7 @@ from itembank.models import (
 )
 from itembank.store import Db
 
+PARAMETERS = ("a", "b", "c", "d", "model", "categories")
 SERVED = (Stage.PRETEST, Stage.OPERATIONAL)
 
 
@@ -97,7 +98,7 @@ def add_release(
     db.add(release)
     db.flush()
     if carried_from is not None:
-        columns = ("item_version_id", "origin", "a", "b", "c", "d")
+        columns = ("item_version_id", "origin", *PARAMETERS)
         carried = sa.select(sa.literal(release.id), *(getattr(ItemParameter, name) for name in columns)).where(
             col(ItemParameter.release_id) == carried_from, col(ItemParameter.origin) == ParameterOrigin.CALIBRATED
         )
@@ -214,14 +215,14 @@ def _related(db: Db, exam_id: int, live: Mapping[int, Sequence[int]], kind: Rela
 
 
 def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-    """item_id, item_version_id, objective_id, pretest, a, b, c, d of a pool's members, by version id."""
+    """item_id, item_version_id, objective_id, pretest and PARAMETERS of a pool's members, by version id."""
     query = (
         sa.select(
             col(ItemVersion.item_id),
             col(ItemVersion.id).label("item_version_id"),
             col(ItemVersion.objective_id),
             col(PoolItem.pretest),
-            *(col(getattr(ItemParameter, name)) for name in "abcd"),
+            *(col(getattr(ItemParameter, name)) for name in PARAMETERS),
         )
         .select_from(PoolItem)
         .join(ItemVersion, col(ItemVersion.id) == col(PoolItem.item_version_id))

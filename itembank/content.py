@@ -60,6 +60,15 @@ class ParameterOrigin(StrEnum):
     CALIBRATED = "calibrated"
 
 
+class ParameterModel(StrEnum):
+    """What an answer says of ability. `dichotomous`: by right and wrong, all the others by the category it reached."""
+
+    DICHOTOMOUS = "dichotomous"
+    GPCM = "gpcm"
+    GRM = "grm"
+    NOMINAL = "nominal"
+
+
 class SessionStatus(StrEnum):
     IN_PROGRESS = "in_progress"
     FINISHED = "finished"

@@ -29,6 +29,7 @@ from engine.learner.state import (
     overall,
     rearranged,
     updated,
+    updated_by,
 )
 from engine.learner.success import FEATURES, SuccessModel, features
 
@@ -76,5 +77,6 @@ __all__ = [
     "study_gains",
     "unpack",
     "updated",
+    "updated_by",
     "wants_nudge",
 ]
