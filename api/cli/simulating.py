@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from api.cli.settings import read_config, utc_now, writing
+from api.cli.settings import exam_of, read_config, utc_now, writing
 from engine import loading
 from engine.errors import InvalidPolicy
 from engine.irt import NODES, normal_log_prior
@@ -31,8 +31,7 @@ from engine.simulation import (
     report,
     simulate,
 )
-from itembank import catalog, clients
-from itembank.errors import Conflict, NotFound
+from itembank.errors import Conflict
 from itembank.formats import delimited
 
 NAME = "simulate"  # of the actor in the audit log
@@ -152,12 +151,7 @@ def _from_file(context: click.Context, path: Path) -> Test:
 
 def _from_exam(slug: str, tenant: str | None) -> Test:
     with writing(read_config()) as db:  # the pool may have to be made
-        names = [tenant] if tenant else clients.tenant_names(db)
-        if len(names) > 1:
-            raise click.UsageError(f"there are several tenants, name one with --tenant: {', '.join(names)}")
-        if not names:
-            raise NotFound("exam", slug)
-        found = catalog.get_exam(db, clients.get_tenant(db, names[0]).id, slug)
+        found = exam_of(db, slug, tenant)
         pool = loading.current_pool(db, found, actor=NAME, now=utc_now())
         test = Test(pool, None, Normal(found.prior_mean, found.prior_sd), found.cut_score)
     if not len(pool):
