@@ -17,6 +17,7 @@ from engine import form_sittings, learner, loading, progress
 from engine.answers import Change, Filed, Filled, Given, Served, Step, check_shape
 from engine.constraining import program_for
 from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
+from engine.evidence import polytomous
 from engine.form_sittings import check_time, check_times, expires_at, is_form, policy_of, position_of, sheet
 from engine.irt import Ability, estimate, normal_log_prior
 from engine.irt.types import BoolArray, FloatArray
@@ -302,6 +303,7 @@ def _judge(
         pool,
         place,
         scored,
+        given.selected,
         Met.of_row(session),
         response_time_ms=given.response_time_ms,
         timings=loading.timings(db, pool),
@@ -314,8 +316,14 @@ def _judge(
     )
     after, known, moves = judged.log_posterior, judged.known, judged.moves
     learned = Learned(learner.pack(known.state), known.codes) if moves else None
-    parameters = pool.parameters(place)
-    standing = standing_after(policy, session.current, right=scored.correct, counts=moves, parameters=parameters)
+    standing = standing_after(
+        policy,
+        session.current,
+        right=scored.correct,
+        counts=moves,
+        parameters=pool.parameters(place),
+        log_likelihood=polytomous(pool, place, scored, given.selected),
+    )
     following = _next(
         db,
         pool,
@@ -410,10 +418,12 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
         raise PositionConflict(session.uuid, given.position, len(session.administered))
     policy = policy_of(session.policy)
     ability = Ability(response.theta_after, response.standard_error_after)
+    pool, scored = loading.get_pool(db, session.pool_id), scoring.Scored(score.score, score.correct)
+    place = pool.index_of_version[response.item_version_id]
     return Step(
         served=served,
         selected=tuple(response.selected),
-        scored=scoring.Scored(score.score, score.correct),
+        scored=scored,
         theta=ability.theta,
         standard_error=ability.standard_error,
         stop_reason=response.stop_reason,
@@ -423,7 +433,8 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
             ability,
             right=score.correct,
             counts=response.moves_ability,
-            parameters=loading.get_pool(db, session.pool_id).parameters_of(response.item_version_id),
+            parameters=pool.parameters(place),
+            log_likelihood=polytomous(pool, place, scored, response.selected),
             reason=response.stop_reason,
         ),
         reveals=policy.feedback is Feedback.immediate or response.stop_reason is not None,

@@ -384,6 +384,7 @@ def _counted(
             pool,
             place,
             scored,
+            selected,
             _met(met.get(item.item_id)),
             response_time_ms=row.response_time_ms,
             timings=timings,

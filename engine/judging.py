@@ -1,14 +1,13 @@
 """What one answer means, wherever it was given: its class, whether it moves ability, and the memory of its item."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from engine import learner, progress
 from engine.answers import exposure_class
-from engine.irt import log_likelihood
+from engine.evidence import evidence
 from engine.irt.types import FloatArray
 from engine.learner import Memory, Prior
 from engine.loading import Timings
@@ -17,8 +16,6 @@ from engine.progress import Known
 from itembank.content import ExposureClass
 from itembank.scoring import Scored
 from itembank.settling import Remembered
-
-EVIDENCE_KEPT = 4_000  # log-likelihoods of an answer to an item, 1 kB each
 
 
 class Met(NamedTuple):
@@ -49,6 +46,7 @@ def judge(
     pool: Pool,
     place: int,
     scored: Scored,
+    selected: Sequence[str],
     met: Met,
     *,
     response_time_ms: int | None,
@@ -62,6 +60,7 @@ def judge(
 ) -> Judged:
     """An answer to the item at a pool index.
 
+    selected : uuids of the options chosen
     suspended : version ids that no longer count;  remembered_at : when the item was on the learner's mind
     """
     exposure = exposure_class(
@@ -72,7 +71,7 @@ def judge(
     )
     moves = exposure is ExposureClass.CLEAN_FIRST and int(pool.item_versions[place]) not in suspended
     if moves:
-        said = evidence(scored.correct, *pool.parameters(place))
+        said = evidence(pool, place, scored, selected)
         log_posterior = log_posterior + said
         known = known.after(pool.objective_codes[pool.objective[place]], said, now=now, prior=prior)
     usual_ms = timings.usual_ms(place)
@@ -97,11 +96,3 @@ def _remembered(
     return Remembered(
         before.stability, before.difficulty, before.due, before.last_review, before.reviews, before.lapses
     )
-
-
-@lru_cache(maxsize=EVIDENCE_KEPT)
-def evidence(right: bool, a: float, b: float, c: float, d: float) -> FloatArray:
-    """What an answer says, (121,), read-only."""
-    said = log_likelihood(right, a, b, c, d)
-    said.setflags(write=False)
-    return said

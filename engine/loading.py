@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from engine.irt import DEFAULT_DISCRIMINATION, difficulty_from_rating, guessing
+from engine.irt import DEFAULT_DISCRIMINATION, ScoredModel, difficulty_from_rating, guessing
 from engine.irt.types import FloatArray
 from engine.learner import floors
 from engine.pool import Pool
 from engine.presenting import Presented, present
 from engine.selection.program import Program
 from itembank import calibrations, catalog
-from itembank.content import ItemKind, ParameterOrigin
+from itembank.content import ItemKind, ParameterModel, ParameterOrigin
 from itembank.errors import Conflict
 from itembank.models import Exam, ParameterRelease
 from itembank.store import Db
@@ -36,6 +36,15 @@ ITEMS_KEPT = 2_000  # rendered items, some 10 kB each
 ITEMS_KEPT_FOR_S = 300.0  # how long an edited misconception may be shown as it was
 TIMINGS_KEPT_FOR_S = 300.0  # they are measured by a job, once in a while
 WITHDRAWALS_KEPT = 64  # sets of ids, one per exam and revision
+
+# How the models of parameters are made of `a` and the numbers of their categories.
+SCORED: dict[ParameterModel, Callable[[float, Any], ScoredModel]] = {
+    ParameterModel.GPCM: lambda a, steps: ScoredModel.partial_credit(a, tuple(map(float, steps))),
+    ParameterModel.GRM: lambda a, thresholds: ScoredModel.graded(a, tuple(map(float, thresholds))),
+    ParameterModel.NOMINAL: lambda _, options: ScoredModel.nominal(
+        {option: (float(slope), float(intercept)) for option, (slope, intercept) in options.items()}
+    ),
+}
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -230,6 +239,8 @@ def _load_pool(db: Db, pool_id: int) -> Pool:
     index = {row.item_version_id: i for i, row in enumerate(rows)}
     domains = list(dict.fromkeys(leaf[3] for leaf in leaves))
 
+    scored = {i: SCORED[row.model](row.a, row.categories) for i, row in enumerate(rows) if row.model in SCORED}
+
     def pairs(versions: list[list[int]]) -> npt.NDArray[np.int32]:
         known = [(index[one], index[other]) for one, other in versions if one in index and other in index]
         return np.array(known, dtype=np.int32).reshape(-1, 2)
@@ -247,4 +258,5 @@ def _load_pool(db: Db, pool_id: int) -> Pool:
         enemies=pairs(record.enemies),
         siblings=pairs(record.siblings),
         pretest=np.array([row.pretest for row in rows], dtype=np.bool_),
+        scored=scored,
     )

@@ -7,11 +7,12 @@ copies nothing. A *pool index* is a place in these arrays; it never leaves the p
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.irt import NODES, information
+from engine.irt import NODES, ScoredModel, information
 from engine.irt.types import BoolArray, FloatArray, IndexArray, IntArray, TableArray
 
 TABLE_NODES = NODES[::2]
@@ -36,6 +37,8 @@ class Pool:
     domain : (K,), index into the domain_codes; without, each objective is a domain of its own
     enemies : (M, 2), pairs of pool indices that must not meet in one sitting, each pair given once or in both orders
     siblings : (M', 2), pairs that ask for the same in two ways;  pretest : (I,), served unscored
+    scored : the models of items with scored options, by pool index. Ability is estimated with them; choosing and
+    simulating go by a, b, c, d, which every item has: what it tells of right and wrong
     Raises ValueError naming the field, the place and the value.  A pool of no items is allowed: its len is 0.
     """
 
@@ -54,6 +57,7 @@ class Pool:
     enemies: IndexArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int32))
     siblings: IndexArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int32))
     pretest: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    scored: Mapping[int, ScoredModel] = field(default_factory=dict)
     index_of_version: Mapping[int, int] = field(init=False)  # item version id to pool index
     objective_start: IntArray = field(init=False)  # (K + 1,): objective k is items start[k] to start[k + 1]
     occupied: IntArray = field(init=False)  # objectives that have items
@@ -81,6 +85,7 @@ class Pool:
             self._set(name, frozen(name, getattr(self, name), np.int32, shape=(None, 2)))
         pretest = self.pretest if self.pretest.size else np.zeros(shape, dtype=np.bool_)
         self._set("pretest", frozen("pretest", pretest, np.bool_, shape=shape))
+        self._set("scored", MappingProxyType(dict(self.scored)))
         check(self)
         self._set("index_of_version", {version: i for i, version in enumerate(self.item_versions.tolist())})
         starts = np.searchsorted(self.objective, np.arange(len(self.objective_codes) + 1))
@@ -163,6 +168,9 @@ def check(pool: Pool) -> None:
     refuse("item_versions", pool.item_versions, repeated(pool.item_versions), "each id at most once")
     for kind in (~pool.pretest, pool.pretest):
         refuse("items", pool.items[kind], repeated(pool.items[kind]), "each id at most once, pretest or not")
+    beyond = sorted(index for index in pool.scored if not 0 <= index < len(pool))
+    if beyond:
+        raise ValueError(f"scored has a model for {beyond[0]}: pool indices from 0 to {len(pool) - 1} expected")
     for name in ("enemies", "siblings"):
         pairs = getattr(pool, name)
         outside: BoolArray = np.any((pairs < 0) | (pairs >= len(pool)), axis=1)

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from engine import learner, loading
-from engine.irt import NODES, Ability, log_likelihood
+from engine.evidence import evidence
+from engine.irt import NODES, Ability
 from engine.irt.types import FloatArray
 from engine.learner import Memory, Prior, State
 from engine.pool import Pool
 from itembank import responses
+from itembank.scoring import Scored
 from itembank.store import Db
 
 SECONDS_PER_DAY = 86_400.0
@@ -90,10 +92,10 @@ def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: date
         result = Known(result.state, (), rows[0].answered_at)
     for row in rows:
         pool = loading.get_pool(db, row.pool_id)
-        place = pool.index_of_version[row.item_version_id]
-        code = pool.objective_codes[int(pool.objective[place])]
-        evidence = log_likelihood(row.correct, *pool.parameters(place))
-        result = result.after(code, evidence, now=row.answered_at, prior=prior)
+        index = pool.index_of_version[row.item_version_id]
+        code = pool.objective_codes[int(pool.objective[index])]
+        said = evidence(pool, index, Scored(row.score, row.correct), row.selected)
+        result = result.after(code, said, now=row.answered_at, prior=prior)
     return result
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from engine import loading
 from engine.constraining import program_for
+from engine.evidence import evidence, polytomous
 from engine.form_sittings import EARLIER_FORMS, expires_at, places, served
-from engine.irt import estimate, log_likelihood
+from engine.irt import estimate
 from engine.irt.types import FloatArray
 from engine.pool import Pool
 from engine.selection import (
@@ -37,6 +38,7 @@ from engine.selection import (
 from itembank import form_answers, responses
 from itembank.content import SessionStatus
 from itembank.models import Session
+from itembank.scoring import Scored
 from itembank.store import Db
 
 # Reasons that rest on what was left to serve, which a sitting that has ended doesn't keep.
@@ -77,10 +79,12 @@ def replay(db: Db, session: Session, *, tolerance: float = THETA_TOLERANCE) -> l
         differences += _compare(db, session, pool, policy, log_posterior, answered, trace, standing, waiting, tolerance)
         answered.append(response.item_version_id)
         waiting = waiting_after(policy, trace, right=score.correct)
-        parameters = pool.parameters_of(response.item_version_id)
+        place, scored = pool.index_of_version[response.item_version_id], Scored(score.score, score.correct)
         if counts:
-            log_posterior = log_posterior + log_likelihood(score.correct, *parameters)
-            standing = None if standing is None else standing.after(policy, score.correct, parameters)
+            log_posterior = log_posterior + evidence(pool, place, scored, response.selected)
+            if standing is not None:
+                curve = polytomous(pool, place, scored, response.selected)
+                standing = standing.after(policy, score.correct, pool.parameters(place), curve)
         after = estimate(log_posterior)
         stored = (response.theta_after, response.standard_error_after)
         differences += _apart(response.position, "ability after", stored, after, tolerance)
@@ -146,7 +150,9 @@ def _course(db: Db, session: Session, pool: Pool, policy: Policy, tolerance: flo
         stored = (response.theta_before, response.standard_error_before)
         found += _apart(position, "ability before", stored, estimate(log_posterior), tolerance)
         if response.moves_ability:
-            log_posterior = log_posterior + log_likelihood(score.correct, *pool.parameters_of(response.item_version_id))
+            place = pool.index_of_version[response.item_version_id]
+            scored = Scored(score.score, score.correct)
+            log_posterior = log_posterior + evidence(pool, place, scored, response.selected)
         stored = (response.theta_after, response.standard_error_after)
         found += _apart(position, "ability after", stored, estimate(log_posterior), tolerance)
     return found

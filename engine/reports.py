@@ -10,6 +10,7 @@ import numpy as np
 
 from engine import form_sittings, loading, progress
 from engine import learner as learner_model
+from engine.evidence import polytomous
 from engine.irt import NODES, Ability, estimate, posterior, probability
 from engine.presenting import Presented
 from engine.selection import (
@@ -28,6 +29,7 @@ from engine.selection import (
 from itembank import articles, catalog, learners, responses
 from itembank.content import ObjectiveContent, Scale, SessionStatus
 from itembank.models import Article, Exam, Learner, Response, Score, Session
+from itembank.scoring import Scored
 from itembank.store import Db
 
 ENOUGH_ANSWERS = 3  # fewer clean answers than this say nothing that is worth a number
@@ -243,13 +245,16 @@ def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: A
     if settled is None:
         return None
     response, score = settled
+    pool = loading.get_pool(db, session.pool_id)
+    place = pool.index_of_version[response.item_version_id]
     return decided_after(
         policy,
         response.trace,
         ability,
         right=score.correct,
         counts=response.moves_ability,
-        parameters=loading.get_pool(db, session.pool_id).parameters_of(response.item_version_id),
+        parameters=pool.parameters(place),
+        log_likelihood=polytomous(pool, place, Scored(score.score, score.correct), response.selected),
         reason=session.stop_reason,
     )
 

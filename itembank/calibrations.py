@@ -1,7 +1,8 @@
 """Every query on parameter releases and the pools made from them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -9,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col, select
 
-from itembank.content import ItemKind, ParameterOrigin, RelationKind, Stage
+from itembank.content import ItemKind, ParameterModel, ParameterOrigin, Parameters, RelationKind, Stage
 from itembank.errors import Invalid, Issue
 from itembank.models import (
     BlueprintNode,
@@ -28,6 +29,10 @@ from itembank.models import (
     ReleaseActivation,
 )
 from itembank.store import Db
+
+PARAMETERS = ("a", "b", "c", "d", "model", "categories")
+NOTE_LENGTH = 500
+IDS_AT_ONCE = 10_000  # SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535
 
 
 class PoolFacts(NamedTuple):
@@ -94,43 +99,60 @@ def parameters_of(db: Db, release_id: int) -> dict[int, tuple[ParameterOrigin, f
     return {version: (origin, b) for version, origin, b in db.execute(query)}
 
 
+class Calibrated(NamedTuple):
+    """Parameters as they are stored, see `ItemParameter`."""
+
+    a: float
+    b: float
+    c: float
+    d: float
+    model: ParameterModel
+    categories: list[float] | Mapping[str, list[float]] | None
+
+
 def add_release(
     db: Db,
     exam_id: int,
     *,
     carried_from: int | None,
-    priors: Iterable[tuple[int, float, float, float]],
+    priors: Iterable[tuple[int, float, float, float]] | None = None,
+    calibrated: Mapping[int, Calibrated] | None = None,
     note: str,
     actor: str,
     now: datetime,
 ) -> ParameterRelease:
-    """A new release, in force at once: what is calibrated in `carried_from`, and priors as (version id, a, b, c)."""
+    """A new release, in force at once: new parameters, and those in `carried_from` that they do not replace.
+
+    priors : (version id, a, b, c), which replace all earlier priors, since they only make sense together
+    calibrated : by version id
+    """
     last = db.execute(
         sa.select(sa.func.max(col(ParameterRelease.number))).where(col(ParameterRelease.exam_id) == exam_id)
     ).scalar()
     release = ParameterRelease(exam_id=exam_id, number=(last or 0) + 1, note=note, created_at=now)
     db.add(release)
     db.flush()
-    if carried_from is not None:
-        columns = ("item_version_id", "origin", "a", "b", "c", "d")
-        carried = sa.select(sa.literal(release.id), *(getattr(ItemParameter, name) for name in columns)).where(
-            col(ItemParameter.release_id) == carried_from, col(ItemParameter.origin) == ParameterOrigin.CALIBRATED
-        )
-        db.execute(sa.insert(ItemParameter).from_select(["release_id", *columns], carried))
     rows = [
-        {
-            "release_id": release.id,
-            "item_version_id": version,
-            "origin": ParameterOrigin.PRIOR,
-            "a": a,
-            "b": b,
-            "c": c,
-            "d": 1.0,
-        }
-        for version, a, b, c in priors
+        {"item_version_id": version, "origin": ParameterOrigin.CALIBRATED, **values._asdict()}
+        for version, values in (calibrated or {}).items()
     ]
+    if priors is not None:
+        usual = {"origin": ParameterOrigin.PRIOR, "d": 1.0, "model": ParameterModel.DICHOTOMOUS, "categories": None}
+        rows += [{"item_version_id": version, "a": a, "b": b, "c": c, **usual} for version, a, b, c in priors]
     if rows:
-        db.execute(sa.insert(ItemParameter), rows)
+        db.execute(sa.insert(ItemParameter), [{"release_id": release.id, **row} for row in rows])
+    if carried_from is not None:
+        columns = ("item_version_id", "origin", *PARAMETERS)
+        new = sa.orm.aliased(ItemParameter)
+        is_replaced = sa.exists().where(
+            col(new.release_id) == release.id, col(new.item_version_id) == col(ItemParameter.item_version_id)
+        )
+        carried = sa.select(sa.literal(release.id), *(getattr(ItemParameter, name) for name in columns)).where(
+            col(ItemParameter.release_id) == carried_from, ~is_replaced
+        )
+        if priors is not None:
+            carried = carried.where(col(ItemParameter.origin) == ParameterOrigin.CALIBRATED)
+        db.execute(sa.insert(ItemParameter).from_select(["release_id", *columns], carried))
     db.add(ReleaseActivation(exam_id=exam_id, release_id=release.id, actor=actor, at=now))
     db.flush()
     return release
@@ -228,15 +250,88 @@ def _related(db: Db, exam_id: int, live: Mapping[int, Sequence[int]], kind: Rela
     return sorted([a, b] for one, other in pairs for a in live.get(one, ()) for b in live.get(other, ()))
 
 
+@dataclass(frozen=True, slots=True)
+class ExamVersion:
+    """A version that parameters can be about. item : uuid;  options : uuid and whether it is right, by key"""
+
+    id: int
+    item: UUID
+    external_id: str | None
+    number: int
+    stage: Stage
+    kind: ItemKind
+    options: Mapping[str, tuple[UUID, bool]] = field(default_factory=dict)
+
+
+def exam_versions(db: Db, exam_id: int) -> list[ExamVersion]:
+    """Every version of every item of an exam, without options."""
+    query = (
+        sa.select(
+            col(ItemVersion.id),
+            col(Item.uuid),
+            col(Item.external_id),
+            col(ItemVersion.number),
+            col(ItemVersion.stage),
+            col(ItemVersion.kind),
+        )
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Item.exam_id) == exam_id)
+    )
+    return [ExamVersion(*row) for row in db.execute(query)]
+
+
+def with_options(db: Db, versions: Sequence[ExamVersion | None]) -> list[ExamVersion | None]:
+    """The same, with their options in the author's order."""
+    ids = [version.id for version in versions if version is not None]
+    found: dict[int, dict[str, tuple[UUID, bool]]] = {}
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        query = (
+            sa.select(col(Option.item_version_id), col(Option.key), col(Option.uuid), col(Option.is_key))
+            .where(col(Option.item_version_id).in_(ids[start : start + IDS_AT_ONCE]))
+            .order_by(col(Option.item_version_id), col(Option.position))
+        )
+        for version, key, uuid, is_key in db.execute(query):
+            found.setdefault(version, {})[key] = (uuid, is_key)
+    return [None if version is None else replace(version, options=found.get(version.id, {})) for version in versions]
+
+
+def released(db: Db, release_id: int) -> Iterator[tuple[ExamVersion, ParameterOrigin, Parameters]]:
+    """What a release says of each version, in the words of a file; by item, oldest first."""
+    query = (
+        sa.select(ItemParameter, Item, ItemVersion)
+        .join(ItemVersion, col(ItemVersion.id) == col(ItemParameter.item_version_id))
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(ItemParameter.release_id) == release_id)
+        .order_by(col(Item.id), col(ItemVersion.number))
+    )
+    rows = db.execute(query).all()
+    bare = [ExamVersion(v.id, item.uuid, item.external_id, v.number, v.stage, v.kind) for _, item, v in rows]
+    for (stored, *_), version in zip(rows, with_options(db, bare), strict=True):
+        if version is not None:
+            yield version, stored.origin, _parameters(stored, version)
+
+
+def _parameters(stored: ItemParameter, version: ExamVersion) -> Parameters:
+    steps: tuple[float, ...] = ()
+    options: dict[str, tuple[float, float]] = {}
+    if isinstance(stored.categories, dict):
+        for key, (uuid, _) in version.options.items():
+            slope, intercept = stored.categories[str(uuid)]
+            options[key] = slope, intercept
+    else:
+        steps = tuple(stored.categories or ())
+    return Parameters(stored.a, stored.b, stored.c, stored.d, stored.model, steps, options)
+
+
 def pool_items(db: Db, pool: Pool) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-    """item_id, item_version_id, objective_id, pretest, a, b, c, d of a pool's members, by version id."""
+    """item_id, item_version_id, objective_id, pretest and PARAMETERS of a pool's members, by version id."""
     query = (
         sa.select(
             col(ItemVersion.item_id),
             col(ItemVersion.id).label("item_version_id"),
             col(ItemVersion.objective_id),
             col(PoolItem.pretest),
-            *(col(getattr(ItemParameter, name)) for name in "abcd"),
+            *(col(getattr(ItemParameter, name)) for name in PARAMETERS),
         )
         .select_from(PoolItem)
         .join(ItemVersion, col(ItemVersion.id) == col(PoolItem.item_version_id))

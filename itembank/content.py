@@ -6,6 +6,7 @@ screen.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -58,6 +59,15 @@ class ParameterOrigin(StrEnum):
 
     PRIOR = "prior"
     CALIBRATED = "calibrated"
+
+
+class ParameterModel(StrEnum):
+    """What an answer says of ability. `dichotomous`: by right and wrong, all the others by the category it reached."""
+
+    DICHOTOMOUS = "dichotomous"
+    GPCM = "gpcm"
+    GRM = "grm"
+    NOMINAL = "nominal"
 
 
 class SessionStatus(StrEnum):
@@ -207,6 +217,24 @@ class ExamContent:
     prior_mean: float = 0.0
     prior_sd: float = 1.0
     blueprint: tuple[ObjectiveContent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """An item's parameters as a file has them, logistic metric (D = 1).
+
+    a, b, c, d : of right and wrong
+    steps : steps (gpcm) or thresholds (grm), logits, one for each point
+    options : slope and intercept by option key (nominal)
+    """
+
+    a: float
+    b: float
+    c: float = 0.0
+    d: float = 1.0
+    model: ParameterModel = ParameterModel.DICHOTOMOUS
+    steps: tuple[float, ...] = ()
+    options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,10 +98,17 @@ def version_names(db: Db, version_ids: Collection[int]) -> dict[int, tuple[UUID,
     return {key: (uuid, number) for key, uuid, number in db.execute(query)}
 
 
-def moving(learner_id: int, exam_id: int) -> sa.Select[int, int, bool, datetime]:
-    """(pool_id, item_version_id, correct, answered_at) of the answers of a learner that moved ability, as they came."""
+def moving(learner_id: int, exam_id: int) -> sa.Select[int, int, list[str], float, bool, datetime]:
+    """(pool_id, item_version_id, selected, score, correct, answered_at) of what moved a learner's ability, in order."""
     return (
-        sa.select(col(Session.pool_id), col(Response.item_version_id), col(Score.correct), col(Response.answered_at))
+        sa.select(
+            col(Session.pool_id),
+            col(Response.item_version_id),
+            col(Response.selected),
+            col(Score.score),
+            col(Score.correct),
+            col(Response.answered_at),
+        )
         .select_from(Response)
         .join(Session, col(Session.id) == col(Response.session_id))
         .join(Score, col(Score.response_id) == col(Response.id))

@@ -8,7 +8,7 @@ import sys
 import click
 import sqlalchemy.exc
 
-from api.cli import analyzing, clients, database, demo, importing, openapi, serving, simulating, working
+from api.cli import analyzing, clients, database, demo, importing, openapi, parameters, serving, simulating, working
 from api.config import ConfigError
 from itembank.errors import ItemBankError
 
@@ -28,6 +28,7 @@ def cli() -> None:
 cli.add_command(database.db)
 cli.add_command(clients.client)
 cli.add_command(importing.import_bundle)
+cli.add_command(parameters.parameters)
 cli.add_command(simulating.simulate_command)
 cli.add_command(analyzing.analyze_command)
 cli.add_command(serving.serve)

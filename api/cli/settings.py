@@ -6,10 +6,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
 import sqlalchemy as sa
 
 from api import migrating
 from api.config import Config, ConfigError
+from itembank import catalog, clients
+from itembank.errors import NotFound
+from itembank.models import Exam
 from itembank.store import Db, open_engine, transaction
 
 
@@ -42,6 +46,16 @@ def writing(config: Config) -> Iterator[Db]:
             yield db
     finally:
         engine.dispose()
+
+
+def exam_of(db: Db, slug: str, tenant: str | None) -> Exam:
+    """An exam of the tenant of this name, or of the only one. Raises NotFound."""
+    names = [tenant] if tenant else clients.tenant_names(db)
+    if len(names) > 1:
+        raise click.UsageError(f"there are several tenants, name one with --tenant: {', '.join(names)}")
+    if not names:
+        raise NotFound("exam", slug)
+    return catalog.get_exam(db, clients.get_tenant(db, names[0]).id, slug)
 
 
 def utc_now() -> datetime:

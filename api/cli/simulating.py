@@ -10,15 +10,15 @@ from typing import Any
 
 import click
 
-from api.cli.settings import read_config, utc_now, writing
+from api.cli.settings import exam_of, read_config, utc_now, writing
 from engine import loading, simulating
 from engine.errors import InvalidPolicy
 from engine.pool import Pool
 from engine.selection import POLICIES, Mode, Policy
 from engine.simulating import Result, Study
 from engine.simulation import Normal, Report, read_bank
-from itembank import catalog, clients
-from itembank.errors import Conflict, Invalid, NotFound
+from itembank import catalog
+from itembank.errors import Conflict, Invalid
 
 NAME = "simulate"  # of the actor in the audit log
 REFUSED = 2
@@ -141,12 +141,7 @@ def _from_file(context: click.Context, path: Path) -> Test:
 def from_exam(slug: str, tenant: str | None, *, actor: str = NAME) -> Test:
     """The exam's pool as it stands; it may have to be made."""
     with writing(read_config()) as db:
-        names = [tenant] if tenant else clients.tenant_names(db)
-        if len(names) > 1:
-            raise click.UsageError(f"there are several tenants, name one with --tenant: {', '.join(names)}")
-        if not names:
-            raise NotFound("exam", slug)
-        found = catalog.get_exam(db, clients.get_tenant(db, names[0]).id, slug)
+        found = exam_of(db, slug, tenant)
         pool = loading.current_pool(db, found, actor=actor, now=utc_now())
         called = catalog.public_ids(db, found.id)
         test = Test(

@@ -404,7 +404,14 @@ class StepSchema(Reply):
         allow_none=True,
         metadata={"description": "null for a learner's token while the policy keeps feedback for the end"},
     )
-    score = fields.Float(required=True, allow_none=True, metadata={"description": "as `correct`"})
+    score = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "from 0 to 1: the right options chosen less the wrong ones, as a share of all right ones; "
+            "null as `correct`"
+        },
+    )
     feedback = fields.Nested(
         FeedbackSchema,
         required=True,

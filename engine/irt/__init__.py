@@ -7,6 +7,7 @@ from engine.irt.ability import (
     eap,
     estimate,
     grid,
+    interpolated,
     log_likelihood,
     log_posteriors,
     moments,
@@ -35,6 +36,7 @@ from engine.irt.polytomous import (
     partial_credit,
 )
 from engine.irt.priors import DEFAULT_DISCRIMINATION, RATING_MARGIN, difficulty_from_rating, guessing
+from engine.irt.scored import ScoredModel, evidence
 
 __all__ = [
     "BOUNDS",
@@ -48,6 +50,7 @@ __all__ = [
     "ItemParameters",
     "Link",
     "PointEstimates",
+    "ScoredModel",
     "ability",
     "category_information",
     "category_log_likelihood",
@@ -55,12 +58,14 @@ __all__ = [
     "difficulty_from_rating",
     "eap",
     "estimate",
+    "evidence",
     "expected_points",
     "graded_response",
     "grid",
     "guessing",
     "haebara",
     "information",
+    "interpolated",
     "log_likelihood",
     "log_posteriors",
     "log_probabilities",

@@ -31,6 +31,7 @@ from engine.learner.state import (
     overall,
     rearranged,
     updated,
+    updated_by,
 )
 from engine.learner.success import FEATURES, SuccessModel, features
 
@@ -83,5 +84,6 @@ __all__ = [
     "summary",
     "unpack",
     "updated",
+    "updated_by",
     "wants_nudge",
 ]

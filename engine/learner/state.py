@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from engine.irt.ability import Ability, grid
+from engine.irt.ability import Ability, grid, interpolated
 from engine.irt.curves import LOGIT_LIMIT, log_mixture
 from engine.irt.types import BoolArray, FloatArray, IntArray, Real
 
@@ -129,6 +129,29 @@ def updated(
     >>> (ability_means(after) - ability_means(before)).round(2)
     array([0.4 , 0.47])
     """
+    m, sd, with_x, own = _called_on(state, objective)
+    shift, factor = standard_step(m, sd, right, a, b, c, d, b_sd)
+    return _regressed(state, own, with_x / sd, shift, factor)
+
+
+def updated_by(state: State, objective: Indices, log_likelihood: FloatArray) -> State:
+    """The same for an answer under any model, of which only the log-probability (..., 121) at NODES is known.
+
+    It is interpolated between the nodes, so that for a right or wrong answer it agrees with `updated` to some 1e-4.
+
+    >>> from engine.irt.ability import log_likelihood
+    >>> after = updated_by(initial(2, Prior()), 1, log_likelihood(True, a=1.0, b=0.0))
+    >>> ability_means(after).round(2)
+    array([0.4 , 0.47])
+    """
+    m, sd, with_x, own = _called_on(state, objective)
+    x = m + sd * STEPS
+    curve = np.broadcast_to(log_likelihood, (*x.shape[:-1], np.shape(log_likelihood)[-1]))
+    return _regressed(state, own, with_x / sd, *_moments(LOG_NORMAL + interpolated(curve, x)))
+
+
+def _called_on(state: State, objective: Indices) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Mean and sd (..., 1) of x_k, its covariances (..., K + 1) with (g, d), and k as (..., 1)."""
     place = np.asarray(objective, dtype=np.int64)
     if ((place < 0) | (place >= state.objectives)).any():
         raise ValueError(f"objective {objective}: 0 to {state.objectives - 1} expected")
@@ -136,8 +159,11 @@ def updated(
     with_x = state.covariance[..., 0] + np.take_along_axis(state.covariance, own[..., None] + 1, -1)[..., 0]  # with x_k
     m = state.mean[..., :1] + np.take_along_axis(state.mean, own + 1, -1)  # (..., 1)
     v = with_x[..., :1] + np.take_along_axis(with_x, own + 1, -1)
-    shift, factor = standard_step(m, np.sqrt(v), right, a, b, c, d, b_sd)
-    gain = with_x / np.sqrt(v)
+    return m, np.sqrt(v), with_x, own
+
+
+def _regressed(state: State, own: IntArray, gain: FloatArray, shift: FloatArray, factor: FloatArray) -> State:
+    """What x_k's new mean and variance, in its former standard deviations, mean for all of (g, d)."""
     mean = state.mean + gain * shift
     covariance = state.covariance - gain[..., :, None] * gain[..., None, :] * (1.0 - factor)[..., None]
     answers = state.answers + (np.arange(state.objectives) == own)
@@ -152,7 +178,11 @@ def standard_step(
     with np.errstate(over="ignore"):
         slope = a / np.hypot(1.0, BLUNTING * a * b_sd)
         z = np.clip(slope * (m + sd * STEPS - b), -LOGIT_LIMIT, LOGIT_LIMIT)  # (..., Q)
-    log_weight = LOG_NORMAL + log_mixture(z, np.where(correct, c, 1.0 - c), np.where(correct, d, 1.0 - d))
+    return _moments(LOG_NORMAL + log_mixture(z, np.where(correct, c, 1.0 - c), np.where(correct, d, 1.0 - d)))
+
+
+def _moments(log_weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance (..., 1) of STEPS under weights known up to a constant, (..., Q)."""
     weight = np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
     weight /= weight.sum(axis=-1, keepdims=True)
     shift = (weight * STEPS).sum(axis=-1, keepdims=True)

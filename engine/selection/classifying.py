@@ -12,7 +12,10 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Self
 
-from engine.irt import Ability, log_probabilities
+import numpy as np
+
+from engine.irt import Ability, interpolated, log_probabilities
+from engine.irt.types import FloatArray
 from engine.selection.policy import Classification, Policy, TimeOut
 
 
@@ -67,10 +70,22 @@ class Standing:
     def to_json(self) -> dict[str, float]:
         return asdict(self)
 
-    def after(self, policy: Policy, right: bool, parameters: tuple[float, float, float, float]) -> "Standing":
-        """After an answer that counts to an item with these a, b, c, d."""
+    def after(
+        self,
+        policy: Policy,
+        right: bool,
+        parameters: tuple[float, float, float, float],
+        log_likelihood: FloatArray | None = None,
+    ) -> "Standing":
+        """After an answer that counts to an item with these a, b, c, d.
+
+        log_likelihood : (121,) at NODES, of an answer that says more than right or wrong; it speaks instead of them
+        """
         ends = self.cut_score - policy.indifference, self.cut_score + policy.indifference
-        low, high = (float(log_probabilities(end, *parameters)[0 if right else 1][0]) for end in ends)
+        if log_likelihood is None:
+            low, high = (float(log_probabilities(end, *parameters)[0 if right else 1][0]) for end in ends)
+        else:
+            low, high = interpolated(log_likelihood, np.array(ends)).tolist()
         return Standing(self.cut_score, self.log_ratio + (high - low))
 
 
@@ -81,10 +96,14 @@ def standing_after(
     right: bool,
     counts: bool,
     parameters: tuple[float, float, float, float],
+    log_likelihood: FloatArray | None = None,
 ) -> Standing | None:
-    """After the answer to the item that `trace` is of. counts : the answer moves ability;  parameters : a, b, c, d"""
+    """After the answer to the item that `trace` is of.
+
+    counts : the answer moves ability;  parameters : a, b, c, d;  log_likelihood : as in `Standing.after`
+    """
     standing = Standing.of_trace(trace)
-    return standing.after(policy, right, parameters) if standing is not None and counts else standing
+    return standing.after(policy, right, parameters, log_likelihood) if standing is not None and counts else standing
 
 
 def clear_outcome(policy: Policy, ability: Ability, standing: Standing) -> Outcome | None:

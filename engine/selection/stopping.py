@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from engine.irt import Ability
+from engine.irt.types import FloatArray
 from engine.selection.classifying import Decision, Standing, clear_outcome, final_decision, standing_after
 from engine.selection.policy import Policy
 
@@ -99,13 +100,16 @@ def decided_after(
     right: bool,
     counts: bool,
     parameters: tuple[float, float, float, float],
+    log_likelihood: FloatArray | None = None,
     reason: str | None,
 ) -> Decision | None:
     """As `decided`, from what is stored of the last answer: the trace of its item, and the ability after it.
 
-    counts : it moved ability;  parameters : a, b, c, d of its item
+    counts : it moved ability;  parameters, log_likelihood : as in `standing_after`
     """
-    standing = standing_after(policy, trace, right=right, counts=counts, parameters=parameters)
+    standing = standing_after(
+        policy, trace, right=right, counts=counts, parameters=parameters, log_likelihood=log_likelihood
+    )
     return decided(policy, Progress.after(trace, ability, counts=counts, standing=standing), reason)
 
 

@@ -7,6 +7,7 @@ Each function checks first and raises Invalid with all issues, changes rows, app
 from itembank.authoring.articles import add_article, add_media, put_misconception, revise_article
 from itembank.authoring.exams import create_exam, put_blueprint, put_exam
 from itembank.authoring.items import relate, revise, submit, unrelate
+from itembank.authoring.parameters import release_parameters
 from itembank.authoring.stages import LIVE, MOVES, transition
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "put_exam",
     "put_misconception",
     "relate",
+    "release_parameters",
     "revise",
     "revise_article",
     "submit",

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
-from itembank.content import ParameterOrigin
+from itembank.content import ParameterModel, ParameterOrigin
 from itembank.models._columns import UUID, datetime, moment, primary_key, public_id, reference
 from itembank.store import EnumText, Json
 
@@ -33,10 +33,18 @@ class ReleaseActivation(SQLModel, table=True):
 
 
 class ItemParameter(SQLModel, table=True):
-    """One version's parameters in one release, on the logistic metric (D = 1); `origin` says where they come from."""
+    """One version's parameters in one release, on the logistic metric (D = 1); `origin` says where they come from.
+
+    a, b, c, d : of right and wrong, by which items are chosen whatever their model
+    categories : None for a dichotomous item; steps (gpcm) or thresholds (grm) in logits, whose discrimination is `a`;
+    option uuid → [slope, intercept] (nominal)
+    """
 
     __tablename__ = "item_parameter"
-    __table_args__ = (sa.CheckConstraint("0 <= c AND c < d AND d <= 1", name="asymptotes_ordered"),)
+    __table_args__ = (
+        sa.CheckConstraint("0 <= c AND c < d AND d <= 1", name="asymptotes_ordered"),
+        sa.CheckConstraint("(model = 'dichotomous') = (categories IS NULL)", name="categories_of_model"),
+    )
 
     release_id: int = reference("parameter_release.id", index=False, primary_key=True)
     item_version_id: int = reference("item_version.id", primary_key=True)
@@ -45,6 +53,12 @@ class ItemParameter(SQLModel, table=True):
     b: float
     c: float = 0.0
     d: float = 1.0
+    model: ParameterModel = Field(
+        sa_type=EnumText(ParameterModel),
+        default=ParameterModel.DICHOTOMOUS,
+        sa_column_kwargs={"server_default": ParameterModel.DICHOTOMOUS.value},
+    )
+    categories: list[float] | dict[str, list[float]] | None = Field(sa_type=Json, default=None)
 
 
 class Pool(SQLModel, table=True):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.irt import log_probabilities, probability
+from engine.irt import ScoredModel, evidence, log_likelihood, log_probabilities, probability
 from engine.learner.state import (
     Prior,
     State,
@@ -15,6 +15,7 @@ from engine.learner.state import (
     overall,
     rearranged,
     updated,
+    updated_by,
 )
 
 PRIOR = Prior()
@@ -255,3 +256,45 @@ def test_one_answer_to_an_absurd_item_does_not_make_anyone_infinitely_certain():
     state = updated(initial(1, PRIOR), 0, True, 1e300, edge)
     assert 0.01 < ability_sds(state)[0] < 0.1
     assert np.isfinite(updated(state, 0, False, 1e300, edge).mean).all()
+
+
+@given(answers)
+def test_a_step_by_the_curve_of_an_answer_is_the_step_by_the_answer(given_answers):
+    exact = by_curve = initial(3, PRIOR)
+    for objective, right, (a, b, c, d) in given_answers:
+        exact = updated(exact, objective, right, a, b, c, d)
+        by_curve = updated_by(by_curve, objective, log_likelihood(right, a, b, c, d))
+    np.testing.assert_allclose(by_curve.mean, exact.mean, atol=0.02)
+    np.testing.assert_allclose(by_curve.covariance, exact.covariance, atol=0.02)
+    np.testing.assert_array_equal(by_curve.answers, exact.answers)
+
+
+@given(st.floats(0.1, 2.5), st.floats(-3.0, 3.0), st.booleans())
+def test_one_step_by_a_usual_curve_is_off_by_less_than_a_thousandth(a, b, right):
+    before = initial(2, PRIOR)
+    exact, by_curve = updated(before, 1, right, a, b), updated_by(before, 1, log_likelihood(right, a, b))
+    np.testing.assert_allclose(by_curve.mean, exact.mean, atol=1e-3)
+    np.testing.assert_allclose(by_curve.covariance, exact.covariance, atol=1e-3)
+
+
+@given(st.floats(0.1, 3.0), st.lists(st.floats(-3.0, 3.0), min_size=1, max_size=5))
+def test_more_points_never_lower_any_objective(a, places):
+    model, before = ScoredModel.partial_credit(a, tuple(places)), initial(2, PRIOR)
+    means = np.array([ability_means(updated_by(before, 1, evidence(model, k))) for k in range(model.categories)])
+    assert (np.diff(means, axis=0) > -1e-12).all()
+
+
+def test_many_learners_are_moved_by_their_own_curves():
+    model = ScoredModel.graded(1.3, (-0.5, 0.7))
+    curves = np.stack([evidence(model, k) for k in range(3)])
+    together = updated_by(initial(2, PRIOR, learners=(3,)), np.array([0, 1, 1]), curves)
+    for place, objective in enumerate((0, 1, 1)):
+        alone = updated_by(initial(2, PRIOR), objective, curves[place])
+        np.testing.assert_allclose(together.mean[place], alone.mean, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(together.covariance[place], alone.covariance, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("objective", [-1, 2])
+def test_a_curve_of_an_objective_that_is_not_there_is_refused(objective):
+    with pytest.raises(ValueError, match="0 to 1 expected"):
+        updated_by(initial(2, PRIOR), objective, log_likelihood(True, 1.0, 0.0))
