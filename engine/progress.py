@@ -4,7 +4,7 @@ The state is kept for the objectives it has met under any blueprint, by their co
 an older blueprint can go on and a new one starts from all that is known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,8 @@ from engine.irt import Ability
 from engine.irt.types import FloatArray
 from engine.learner import Memory, Prior, State
 from engine.pool import Pool
-from itembank import responses
+from itembank import learners, responses
+from itembank.models import Exam
 from itembank.store import Db
 
 SECONDS_PER_DAY = 86_400.0
@@ -90,6 +91,31 @@ def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: date
         code = pool.objective_codes[int(pool.objective[place])]
         result = result.after(code, row.correct, pool.parameters(place), now=row.answered_at, prior=prior)
     return result
+
+
+def state_of(db: Db, learner_id: int, exam: Exam, pool: Pool, now: datetime) -> State:
+    """What is known of a learner now, for the pool's objectives; the prior of one who has not answered yet."""
+    prior, row = prior_of(exam), learners.find_state(db, learner_id, exam.id)
+    if row is None:
+        return learner.initial(len(pool.objective_codes), prior)
+    return known(db, row, pool, prior).at(now, prior).on(pool.objective_codes, prior)
+
+
+def reviews(db: Db, learner_id: int, exam_id: int, pool: Pool, off: Collection[int]) -> list[tuple[int, datetime]]:
+    """(version id, when it is due) of what a review could serve, now or one day, in the order in which it is due.
+
+    off : version ids that may not be served.  Pretest items and what has left the pool never come.
+    """
+    scored = ~pool.pretest
+    version_of = dict(zip(pool.items[scored].tolist(), pool.item_versions[scored].tolist(), strict=True))
+    rows = learners.due_dates(db, learner_id, exam_id)
+    known = ((version_of.get(row.item_id), row.due_at) for row in rows)
+    return [(version, due_at) for version, due_at in known if version is not None and version not in off]
+
+
+def next_review(coming: Sequence[tuple[int, datetime]], now: datetime) -> datetime | None:
+    """When the next of `reviews` that is not due yet will be, None if there is none."""
+    return next((due_at for _, due_at in coming if due_at > now), None)
 
 
 def overall(state: State, pool: Pool) -> Ability:

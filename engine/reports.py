@@ -1,24 +1,36 @@
-"""What a sitting came to, and what is known of a learner. A number that a learner sees has its interval."""
+"""What a sitting came to. A number that a learner sees has its interval."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
+import sqlalchemy as sa
 
-from engine import loading, progress
+from engine import learner, loading, progress, yardsticks
 from engine.irt import Ability, estimate
 from engine.presenting import Presented
-from engine.selection import Classification, Decision, Feedback, Policy, Progress, Standing, decided, decided_after
-from itembank import articles, catalog, learners, responses
+from engine.selection import (
+    Classification,
+    Decision,
+    Feedback,
+    Policy,
+    Progress,
+    Standing,
+    StartsFrom,
+    decided,
+    decided_after,
+)
+from engine.yardsticks import Part
+from itembank import catalog, responses
 from itembank.content import ObjectiveContent, Scale, SessionStatus
-from itembank.models import Article, Exam, Learner, Session
+from itembank.models import Exam, Session
 from itembank.store import Db
 
 ENOUGH_ANSWERS = 3  # fewer clean answers than this say nothing that is worth a number
 TO_95 = 1.6448536269514722  # standard errors from a normal mean to its 95 % quantile
-ARTICLES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +67,20 @@ class Reviewed:
 
 
 @dataclass(frozen=True, slots=True)
+class Graded:
+    """An objective or a domain with its title, and what is known of it."""
+
+    title: str
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReport:
-    """score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet"""
+    """score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet
+
+    domains : by what this sitting's clean answers say alone; None of a sitting that starts from what is known already
+    next_due_at : when the learner's next review is due; None of a sitting that goes on, and where nothing ever is
+    """
 
     answers: int
     right: int
@@ -65,20 +89,11 @@ class SessionReport:
     decision: Decision | None
     objectives: tuple[ObjectiveCount, ...]
     items: tuple[Reviewed, ...]
+    domains: tuple[Graded, ...] | None
+    next_due_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class LearnerReport:
-    """answers : the clean first ones, which ability rests on;  articles : what to read, most needed first"""
-
-    answers: int
-    ability: Ability
-    score: ScaledScore | None
-    objectives: tuple[ObjectiveCount, ...]
-    articles: tuple[articles.ArticleRecord, ...]
-
-
-def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
+def session_report(db: Db, exam: Exam, session: Session, *, now: datetime) -> SessionReport:
     """The course of a session so far. Positions are explained once the policy allows it."""
     rows = db.execute(responses.answers(session.id)).all()
     shown = loading.items(db, {row[0].item_version_id for row in rows})
@@ -108,7 +123,25 @@ def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
         decision=_decision(db, session, policy, len(items), ability),
         objectives=_by_objective(db, exam, counts),
         items=items,
+        domains=_domains(db, exam, session, rows) if policy.starts_from is StartsFrom.prior else None,
+        next_due_at=_next_review(db, exam, session, now) if session.status is SessionStatus.FINISHED else None,
     )
+
+
+def _domains(db: Db, exam: Exam, session: Session, rows: Iterable[sa.Row[*tuple[Any, ...]]]) -> tuple[Graded, ...]:
+    """The domains of the session's pool by its clean answers alone."""
+    pool = loading.get_pool(db, session.pool_id)
+    places = [(pool.index_of_version[row[0].item_version_id], row[1].correct) for row in rows if row[0].moves_ability]
+    clean = ((int(pool.objective[place]), right, pool.parameters(place)) for place, right in places)
+    state = learner.after_answers(len(pool.objective_codes), progress.prior_of(exam), clean)
+    found, named = yardsticks.of_pool(db, pool, exam.cut_score).by_domain(state), titles(db, exam)
+    return tuple(Graded(named.get(part.code, part.code), part) for part in found)
+
+
+def _next_review(db: Db, exam: Exam, session: Session, now: datetime) -> datetime | None:
+    pool = loading.latest_pool(db, exam) or loading.get_pool(db, session.pool_id)
+    off = loading.withdrawn(db, exam.id, exam.bank_revision)
+    return progress.next_review(progress.reviews(db, session.learner_id, exam.id, pool, off), now)
 
 
 def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: Ability) -> Decision | None:
@@ -134,23 +167,6 @@ def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: A
     )
 
 
-def learner_report(db: Db, exam: Exam, learner: Learner, *, now: datetime) -> LearnerReport:
-    """What a learner's clean first answers to an exam say, over all sessions."""
-    state, pool = learners.find_state(db, learner.id, exam.id), loading.latest_pool(db, exam)
-    prior = progress.prior_of(exam)
-    ability = Ability(prior.mean, prior.sd)
-    if state is not None and pool is not None:
-        known = progress.known(db, state, pool, prior).at(now, prior)
-        ability = progress.overall(known.on(pool.objective_codes, prior), pool)
-    answers = 0 if state is None else state.answers
-    titles = _titles(db, exam)
-    objectives = tuple(
-        ObjectiveCount(code, titles.get(code, code), count, right)
-        for code, count, right in responses.count_by_objective(db, learner.id, exam.id)
-    )
-    return LearnerReport(answers, ability, scaled(exam, ability, answers), objectives, _to_read(db, exam, objectives))
-
-
 def scaled(exam: Exam, ability: Ability, answers: int) -> ScaledScore | None:
     """The score to report, or None while there is not enough evidence."""
     if answers < ENOUGH_ANSWERS:
@@ -162,31 +178,22 @@ def scaled(exam: Exam, ability: Ability, answers: int) -> ScaledScore | None:
 
 
 def _by_objective(db: Db, exam: Exam, answered: Sequence[tuple[str, bool]]) -> tuple[ObjectiveCount, ...]:
-    titles = _titles(db, exam)
+    named = titles(db, exam)
     total = Counter(code for code, _ in answered)
     right = Counter(code for code, correct in answered if correct)
-    ordered = [*(code for code in titles if code in total), *sorted(total.keys() - titles.keys())]
-    return tuple(ObjectiveCount(code, titles.get(code, code), total[code], right[code]) for code in ordered)
+    ordered = [*(code for code in named if code in total), *sorted(total.keys() - named.keys())]
+    return tuple(ObjectiveCount(code, named.get(code, code), total[code], right[code]) for code in ordered)
 
 
-def _titles(db: Db, exam: Exam) -> dict[str, str]:
-    """Code → title of everything in the current blueprint, in its order."""
-    return {node.code: node.title for node in _flat(catalog.blueprint_content(db, catalog.get_blueprint(db, exam)))}
+def titles(db: Db, exam: Exam) -> dict[str, str]:
+    """Code → title of everything in the current blueprint, in its order; nothing without one."""
+    blueprint = catalog.find_blueprint(db, exam.id)
+    return (
+        {} if blueprint is None else {node.code: node.title for node in _flat(catalog.blueprint_content(db, blueprint))}
+    )
 
 
 def _flat(nodes: Iterable[ObjectiveContent]) -> Iterable[ObjectiveContent]:
     for node in nodes:
         yield node
         yield from _flat(node.objectives)
-
-
-def _to_read(db: Db, exam: Exam, counts: Sequence[ObjectiveCount]) -> tuple[articles.ArticleRecord, ...]:
-    """Articles on the objectives with wrong answers, those with the lowest share of right ones first."""
-    weak = [count for count in counts if count.right < count.answers]
-    weak.sort(key=lambda count: (count.right / count.answers, count.code))
-    found: dict[int, Article] = {}
-    for count in weak:
-        found |= {article.id: article for article in db.exec(articles.articles(exam.id, objective=count.code))}
-        if len(found) >= ARTICLES_SHOWN:
-            break
-    return tuple(articles.article_records(db, list(found.values())[:ARTICLES_SHOWN]))

@@ -6,8 +6,8 @@
 from engine.learner.mastery import ENOUGH_ANSWERS, Mastery, domain_shares, mastery
 from engine.learner.memory import SCHEDULE, Memory, due, next_due, rating, retrievability, reviewed, schedule
 from engine.learner.packing import pack, unpack
-from engine.learner.planning import Day, Phase, Work, plan
-from engine.learner.rapid import floors, is_rapid, medians, pace, wants_nudge
+from engine.learner.planning import LONGEST_HORIZON, Day, Phase, Work, plan
+from engine.learner.rapid import average_pace, floors, is_rapid, medians, pace, wants_nudge
 from engine.learner.readiness import (
     Form,
     Readiness,
@@ -24,6 +24,7 @@ from engine.learner.state import (
     ability_covariance,
     ability_means,
     ability_sds,
+    after_answers,
     drifted,
     initial,
     overall,
@@ -35,6 +36,7 @@ from engine.learner.success import FEATURES, SuccessModel, features
 __all__ = [
     "ENOUGH_ANSWERS",
     "FEATURES",
+    "LONGEST_HORIZON",
     "SCHEDULE",
     "Day",
     "Form",
@@ -49,6 +51,8 @@ __all__ = [
     "ability_covariance",
     "ability_means",
     "ability_sds",
+    "after_answers",
+    "average_pace",
     "blueprint_form",
     "domain_shares",
     "drifted",

@@ -43,6 +43,7 @@ class Readiness:
     probability, low, high : None where evidence is missing;  missing : indices of domains without enough evidence
     study : indices of the objectives whose study would help most, best first
     gains : (K,), what an improvement of STUDY_STEP on each objective would add to the probability
+    gains_low, gains_high : (K,), its 5 and 95 % quantiles
     """
 
     probability: float | None
@@ -51,6 +52,8 @@ class Readiness:
     missing: tuple[int, ...]
     study: tuple[int, ...]
     gains: FloatArray
+    gains_low: FloatArray
+    gains_high: FloatArray
 
 
 def blueprint_form(pool: Pool, length: int, theta_cut: float, *, b_sd: Real = 0.0, scale_sd: float = 0.0) -> Form:
@@ -122,13 +125,18 @@ def pass_posterior(state: State, form: Form) -> tuple[FloatArray, FloatArray, Fl
 
 def study_gains(state: State, form: Form, step: float = STUDY_STEP) -> FloatArray:
     """What `step` logits more on each objective alone would add to readiness, (..., K)."""
+    return np.asarray(study_effects(state, form, step).mean(axis=-2))
+
+
+def study_effects(state: State, form: Form, step: float = STUDY_STEP) -> FloatArray:
+    """The same at each of the abilities that stand for the posterior, (..., D, K)."""
     x = draws(state, direction(form), form.uncertainty)  # (..., D, K)
     now, then = expected_scores(form.curves, x), expected_scores(form.curves, x + step)
     mean, variance = now @ form.counts, (now * (1.0 - now)) @ form.counts
     more = form.counts * (then - now)
     wider = form.counts * (then * (1.0 - then) - now * (1.0 - now))
     after = pass_probability_normal(mean[..., None] + more, variance[..., None] + wider, form.pass_mark)
-    return np.asarray((after - pass_probability_normal(mean, variance, form.pass_mark)[..., None]).mean(axis=-2))
+    return np.asarray(after - pass_probability_normal(mean, variance, form.pass_mark)[..., None])
 
 
 def readiness(state: State, form: Form, domain: npt.ArrayLike) -> Readiness:
@@ -140,13 +148,14 @@ def readiness(state: State, form: Form, domain: npt.ArrayLike) -> Readiness:
     asked = np.bincount(places, form.counts) > 0
     answered = np.bincount(places, state.answers)
     missing = tuple(np.flatnonzero(asked & (answered < ENOUGH_ANSWERS)).tolist())
-    gains = study_gains(state, form)
+    effects = study_effects(state, form)
+    gains, (gains_low, gains_high) = effects.mean(axis=-2), np.quantile(effects, INTERVAL, axis=-2)
     best = np.argsort(-gains, kind="stable")[:TO_STUDY]
     study = tuple(best[gains[best] > 0.0].tolist())
     if missing:
-        return Readiness(None, None, None, missing, study, gains)
+        return Readiness(None, None, None, missing, study, gains, gains_low, gains_high)
     probability, low, high = (float(value) for value in pass_posterior(state, form))
-    return Readiness(probability, low, high, missing, study, gains)
+    return Readiness(probability, low, high, missing, study, gains, gains_low, gains_high)
 
 
 def direction(form: Form) -> FloatArray:

@@ -8,6 +8,7 @@ of one exam do. Source of the correlation: Sinharay (2010), Journal of Education
 Only clean first exposures come here; repeats belong to `memory`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -142,6 +143,19 @@ def updated(
     covariance = state.covariance - gain[..., :, None] * gain[..., None, :] * (1.0 - factor)[..., None]
     answers = state.answers + (np.arange(state.objectives) == own)
     return State(mean, covariance, answers)
+
+
+def after_answers(
+    objectives: int, prior: Prior, answers: Iterable[tuple[int, bool, tuple[float, float, float, float]]]
+) -> State:
+    """What answers of one sitting say by themselves, from the prior on.
+
+    answers : objective, whether right, and the item's a, b, c, d of each clean answer, in order
+    """
+    state = initial(objectives, prior)
+    for objective, right, parameters in answers:
+        state = updated(state, objective, right, *parameters)
+    return state
 
 
 def standard_step(
