@@ -7,6 +7,8 @@ of it but the reviews.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from engine import loading, progress, yardsticks
 from engine.irt import Ability
@@ -15,8 +17,8 @@ from engine.pool import Pool
 from engine.reports import Graded, ScaledScore, scaled, titles
 from engine.yardsticks import Estimate, Part, Yardstick
 from itembank import articles, catalog, learners, responses
-from itembank.articles import ArticleRecord
-from itembank.models import Article, Exam, Learner
+from itembank.content import ArticleKind
+from itembank.models import Exam, Learner
 from itembank.store import Db
 
 ARTICLES_SHOWN = 5
@@ -65,11 +67,13 @@ class Reviews:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An article and the objective it is recommended for."""
+    """An article, and the objective it is recommended for."""
 
-    record: ArticleRecord
-    code: str
+    article: UUID
+    slug: str
+    kind: ArticleKind
     title: str
+    because: Graded
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,8 @@ def learner_report(db: Db, exam: Exam, learner: Learner, *, now: datetime) -> Le
     pool, named = loading.latest_pool(db, exam), titles(db, exam)
     if pool is None:
         return _before_the_first_session(db, exam, named)
-    state = progress.state_of(db, learner.id, exam, pool, now)
     kept = learners.find_state(db, learner.id, exam.id)
+    state = progress.state_of(db, kept, exam, pool, now)
     answers, ability = 0 if kept is None else kept.answers, progress.overall(state, pool)
     yardstick = yardsticks.of_pool(db, pool, exam.cut_score)
     objectives = _objectives(db, exam, learner, pool, yardstick.by_objective(state), named)
@@ -176,18 +180,15 @@ def _to_read(
     """Articles on the objectives whose study adds most, a few each; none on those surely above the cut score."""
     needed = [each.graded for each in objectives if not _is_sure(each.graded.part)]
     needed.sort(key=lambda graded: -gains.get(graded.part.code, 0.0))
-    about: dict[str, list[Article]] = {}
-    for code, article in articles.on_objectives(db, exam.id, [graded.part.code for graded in needed]):
-        about.setdefault(code, []).append(article)
-    chosen: dict[int, tuple[Article, Graded]] = {}
+    about: dict[str, list[Any]] = {}
+    for row in articles.on_objectives(db, exam.id, [graded.part.code for graded in needed]):
+        about.setdefault(row.objective, []).append(row)
+    chosen: dict[UUID, Reading] = {}
     for graded in needed:
-        fresh = [article for article in about.get(graded.part.code, ()) if article.id not in chosen]
-        chosen |= {article.id: (article, graded) for article in fresh[:ARTICLES_PER_OBJECTIVE]}
-    shown = list(chosen.values())[:ARTICLES_SHOWN]
-    records = articles.article_records(db, [article for article, _ in shown])
-    return tuple(
-        Reading(record, graded.part.code, graded.title) for record, (_, graded) in zip(records, shown, strict=True)
-    )
+        fresh = [row for row in about.get(graded.part.code, ()) if row.uuid not in chosen]
+        for row in fresh[:ARTICLES_PER_OBJECTIVE]:
+            chosen[row.uuid] = Reading(row.uuid, row.slug, row.kind, row.title, graded)
+    return tuple(chosen.values())[:ARTICLES_SHOWN]
 
 
 def _is_sure(part: Part) -> bool:

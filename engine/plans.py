@@ -78,16 +78,18 @@ def daily_plan(
     pace = _pace(db, exam, who, pool)
     seconds = usual_seconds(pool, loading.timings(db, pool).median_ms) * pace
     places = np.array([pool.index_of_version[version] for version, _ in coming], dtype=np.int64)
-    yardstick, state = yardsticks.of_pool(db, pool, exam.cut_score), progress.state_of(db, who.id, exam, pool, now)
-    found = yardstick.readiness(state)
-    unseen = ~np.isin(pool.items, _taken(db, exam, who)) & ~pool.pretest & ~np.isin(pool.item_versions, list(off))
+    kept = learners.find_state(db, who.id, exam.id)
+    yardstick, state = yardsticks.of_pool(db, pool, exam.cut_score), progress.state_of(db, kept, exam, pool, now)
+    weights = np.asarray(pool.objective_weights)
+    taken = [*(row.item_id for row in learners.items_met(db, who.id, exam.id)), *(kept.reserved if kept else ())]
+    unseen = ~np.isin(pool.items, taken) & ~pool.pretest & ~np.isin(pool.item_versions, list(off))
     work = Work(
         review_day=np.array([((due_at + utc_offset).date() - today).days for _, due_at in coming], dtype=np.int64),
         review_s=seconds[places],
         unseen=np.bincount(pool.objective[unseen], minlength=len(pool.objective_codes)),
         unseen_s=by_objective(pool, seconds),
-        gains=np.zeros(len(pool.objective_codes)) if found is None else found.gains,
-        weights=np.asarray(pool.objective_weights),
+        gains=weights if yardstick.form is None else learner.study_gains(state, yardstick.form),
+        weights=weights,
     )
     days = learner.plan(work, minutes_per_day, today, exam_date, mock_minutes=mock_minutes(yardstick, pool))
     planned = tuple(_day(day, pool.objective_codes) for day in days)
@@ -155,13 +157,6 @@ def _pace(db: Db, exam: Exam, who: Learner, pool: Pool) -> float:
     ]
     times, usual = np.array(rows, dtype=np.float64).reshape(-1, 2).T
     return learner.average_pace(times, usual)
-
-
-def _taken(db: Db, exam: Exam, who: Learner) -> list[int]:
-    """Ids of the items that the learner has met, or that an open mock keeps for itself."""
-    state = learners.find_state(db, who.id, exam.id)
-    met = [row.item_id for row in learners.items_met(db, who.id, exam.id)]
-    return [*met, *(() if state is None else state.reserved)]
 
 
 def _day(day: Day, codes: tuple[str, ...]) -> PlannedDay:

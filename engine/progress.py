@@ -93,9 +93,9 @@ def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: date
     return result
 
 
-def state_of(db: Db, learner_id: int, exam: Exam, pool: Pool, now: datetime) -> State:
-    """What is known of a learner now, for the pool's objectives; the prior of one who has not answered yet."""
-    prior, row = prior_of(exam), learners.find_state(db, learner_id, exam.id)
+def state_of(db: Db, row: Any, exam: Exam, pool: Pool, now: datetime) -> State:
+    """What is known now, for the pool's objectives, of the learner whose state this row is; the prior for None."""
+    prior = prior_of(exam)
     if row is None:
         return learner.initial(len(pool.objective_codes), prior)
     return known(db, row, pool, prior).at(now, prior).on(pool.objective_codes, prior)

@@ -66,10 +66,15 @@ def articles(
     return query
 
 
-def on_objectives(db: Db, exam_id: int, codes: Collection[str]) -> Sequence[sa.Row[str, Article]]:
-    """(objective code, article) for every objective named that a current version of an article is about, by id."""
+def on_objectives(db: Db, exam_id: int, codes: Collection[str]) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    """(objective, uuid, slug, kind, title) of every current article on an objective named, by article, then by code."""
     query = (
-        sa.select(col(Objective.code), Article)
+        sa.select(
+            col(Objective.code).label("objective"),
+            *(col(getattr(Article, name)) for name in ("uuid", "slug", "kind")),
+            col(ArticleVersion.title),
+        )
+        .select_from(Article)
         .join(ArticleVersion, sa.and_(col(ArticleVersion.article_id) == col(Article.id), _is_newest()))
         .join(ArticleObjective, col(ArticleObjective.article_version_id) == col(ArticleVersion.id))
         .join(Objective, col(Objective.id) == col(ArticleObjective.objective_id))

@@ -277,14 +277,13 @@ def _readiness_json(readiness: ReadinessReport) -> dict[str, Any]:
 
 
 def _reading_json(reading: Reading) -> dict[str, Any]:
-    article, content = reading.record.article, reading.record.content
     return {
-        "id": str(article.uuid),
-        "slug": content.slug,
-        "kind": content.kind.value,
-        "title": content.title,
-        "href": f"/v1/articles/{article.uuid}",
-        "objective": {"code": reading.code, "title": reading.title},
+        "id": str(reading.article),
+        "slug": reading.slug,
+        "kind": reading.kind.value,
+        "title": reading.title,
+        "href": f"/v1/articles/{reading.article}",
+        "objective": {"code": reading.because.part.code, "title": reading.because.title},
     }
 
 
