@@ -140,7 +140,7 @@ def suggested(day: PlannedDay, reviewed: set[str], codes: tuple[str, ...], *, du
     if unseen:
         wanted = tuple(code for code in codes if code in reviewed or code in day.unseen)
         length = day.reviews + unseen
-        share = round(day.reviews / length, 3)
+        share = min(1.0, round((day.reviews + 0.5) / length, 3)) if day.reviews else 0.0  # the half is for rounding
         return Suggestion(
             Mode.practice, () if wanted == codes else wanted, {"maximum_length": length, "review_share": share}
         )
