@@ -155,7 +155,8 @@ def start(
         )
     )
     if first is None and policy.criterion is Criterion.due_date:
-        raise NothingDue(exam.slug, learners.next_due(db, who.id, exam.id, now))
+        coming = progress.reviews(db, who.id, exam.id, pool, off)
+        raise NothingDue(exam.slug, progress.next_review(coming, now))
     if first is None:
         raise NothingToServe(exam.slug, len(pool))
     session = Session(

@@ -4,7 +4,7 @@ The state is kept for the objectives it has met under any blueprint, by their co
 an older blueprint can go on and a new one starts from all that is known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,8 @@ from engine.irt import NODES, Ability
 from engine.irt.types import FloatArray
 from engine.learner import Memory, Prior, State
 from engine.pool import Pool
-from itembank import responses
+from itembank import learners, responses
+from itembank.models import Exam
 from itembank.scoring import Scored
 from itembank.store import Db
 
@@ -97,6 +98,31 @@ def from_log(db: Db, learner_id: int, exam_id: int, prior: Prior, *, since: date
         said = evidence(pool, index, Scored(row.score, row.correct), row.selected)
         result = result.after(code, said, now=row.answered_at, prior=prior)
     return result
+
+
+def state_of(db: Db, row: Any, exam: Exam, pool: Pool, now: datetime) -> State:
+    """What is known now, for the pool's objectives, of the learner whose state this row is; the prior for None."""
+    prior = prior_of(exam)
+    if row is None:
+        return learner.initial(len(pool.objective_codes), prior)
+    return known(db, row, pool, prior).at(now, prior).on(pool.objective_codes, prior)
+
+
+def reviews(db: Db, learner_id: int, exam_id: int, pool: Pool, off: Collection[int]) -> list[tuple[int, datetime]]:
+    """(version id, when it is due) of what a review could serve, now or one day, in the order in which it is due.
+
+    off : version ids that may not be served.  Pretest items and what has left the pool never come.
+    """
+    scored = ~pool.pretest
+    version_of = dict(zip(pool.items[scored].tolist(), pool.item_versions[scored].tolist(), strict=True))
+    rows = learners.due_dates(db, learner_id, exam_id)
+    known = ((version_of.get(row.item_id), row.due_at) for row in rows)
+    return [(version, due_at) for version, due_at in known if version is not None and version not in off]
+
+
+def next_review(coming: Sequence[tuple[int, datetime]], now: datetime) -> datetime | None:
+    """When the next of `reviews` that is not due yet will be, None if there is none."""
+    return next((due_at for _, due_at in coming if due_at > now), None)
 
 
 def overall(state: State, pool: Pool) -> Ability:

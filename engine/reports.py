@@ -1,4 +1,4 @@
-"""What a sitting came to, and what is known of a learner. A number that a learner sees has its interval."""
+"""What a sitting came to. A number that a learner sees has its interval."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import sqlalchemy as sa
 
-from engine import form_sittings, loading, progress
-from engine import learner as learner_model
-from engine.evidence import polytomous
+from engine import form_sittings, learner, loading, progress, yardsticks
+from engine.evidence import evidence, polytomous
 from engine.irt import NODES, Ability, estimate, posterior, probability
 from engine.presenting import Presented
+from engine.progress import Known
 from engine.selection import (
     Classification,
     Decision,
@@ -20,21 +21,22 @@ from engine.selection import (
     Policy,
     Progress,
     Standing,
+    StartsFrom,
     StopReason,
     decided,
     decided_after,
     form_decision,
     pass_mark,
 )
-from itembank import articles, catalog, learners, responses
+from engine.yardsticks import Part
+from itembank import catalog, responses
 from itembank.content import ObjectiveContent, Scale, SessionStatus
-from itembank.models import Article, Exam, Learner, Response, Score, Session
+from itembank.models import Exam, Response, Score, Session
 from itembank.scoring import Scored
 from itembank.store import Db
 
 ENOUGH_ANSWERS = 3  # fewer clean answers than this say nothing that is worth a number
 TO_95 = 1.6448536269514722  # standard errors from a normal mean to its 95 % quantile
-ARTICLES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,21 @@ class FormResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Graded:
+    """An objective or a domain with its title, and what is known of it."""
+
+    title: str
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReport:
     """form : of a session on a form, once it is over
-    score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet"""
+    score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet
+
+    domains : by what this sitting's clean answers say alone; None of a sitting that starts from what is known already
+    next_due_at : when the learner's next review is due; None of a sitting that goes on, and where nothing ever is
+    """
 
     answers: int
     right: int
@@ -113,24 +127,15 @@ class SessionReport:
     decision: Decision | None
     objectives: tuple[ObjectiveCount, ...]
     items: tuple[Reviewed, ...]
+    domains: tuple[Graded, ...] | None
+    next_due_at: datetime | None
     form: FormResult | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LearnerReport:
-    """answers : the clean first ones, which ability rests on;  articles : what to read, most needed first"""
-
-    answers: int
-    ability: Ability
-    score: ScaledScore | None
-    objectives: tuple[ObjectiveCount, ...]
-    articles: tuple[articles.ArticleRecord, ...]
-
-
-def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
+def session_report(db: Db, exam: Exam, session: Session, *, now: datetime) -> SessionReport:
     """The course of a session so far. Positions are explained once the policy allows it."""
     if session.form is not None:
-        return _form_report(db, exam, session, session.form)
+        return _form_report(db, exam, session, session.form, now)
     rows = db.execute(responses.answers(session.id)).all()
     shown = loading.items(db, {row[0].item_version_id for row in rows})
     policy = Policy.from_json(session.policy)
@@ -159,14 +164,17 @@ def session_report(db: Db, exam: Exam, session: Session) -> SessionReport:
         decision=_decision(db, session, policy, len(items), ability),
         objectives=_by_objective(db, exam, counts),
         items=items,
+        domains=_domains(db, exam, session, rows) if policy.starts_from is StartsFrom.prior else None,
+        next_due_at=_next_review(db, exam, session, now) if session.status is SessionStatus.FINISHED else None,
     )
 
 
-def _form_report(db: Db, exam: Exam, session: Session, facts: Mapping[str, Any]) -> SessionReport:
+def _form_report(db: Db, exam: Exam, session: Session, facts: Mapping[str, Any], now: datetime) -> SessionReport:
     """Nothing before the end but how many positions are answered; then every position, answered or not."""
     ability = estimate(np.frombuffer(session.log_posterior))
     if session.status is not SessionStatus.FINISHED:
-        return SessionReport(len(form_sittings.sheet(db, session).answered), 0, ability, None, None, (), ())
+        answered = len(form_sittings.sheet(db, session).answered)
+        return SessionReport(answered, 0, ability, None, None, (), (), None, None)
     rows = {row[0].position: row for row in db.execute(responses.answers(session.id)).all()}
     items = []
     for position in range(1, len(session.queue) + 1):
@@ -193,6 +201,8 @@ def _form_report(db: Db, exam: Exam, session: Session, facts: Mapping[str, Any])
         decision=decision,
         objectives=_by_objective(db, exam, [(item.item.question.objective, item.correct) for item in counting]),
         items=tuple(items),
+        domains=_domains(db, exam, session, rows.values()),
+        next_due_at=_next_review(db, exam, session, now),
         form=result,
     )
 
@@ -218,7 +228,7 @@ def _form_result(
     if clean >= ENOUGH_ANSWERS:
         right = probability(NODES, pool.a[places], pool.b[places], pool.c[places], pool.d[places])
         weights = posterior(np.frombuffer(session.log_posterior))
-        chance = PassChance(*learner_model.summary(learner_model.at_least(right, mark), weights))
+        chance = PassChance(*learner.summary(learner.at_least(right, mark), weights))
     domains = [pool.domain_codes[pool.domain[k]] for k in pool.objective[places].tolist()]
     ended = session.finished_at or session.updated_at
     return FormResult(
@@ -231,6 +241,26 @@ def _form_result(
         domains=_by_objective(db, exam, [(code, item.correct) for code, item in zip(domains, counting, strict=True)]),
         seconds=(ended - session.started_at).total_seconds(),
     )
+
+
+def _domains(db: Db, exam: Exam, session: Session, rows: Iterable[sa.Row[*tuple[Any, ...]]]) -> tuple[Graded, ...]:
+    """The domains of the session's pool by its clean answers alone."""
+    pool = loading.get_pool(db, session.pool_id)
+    prior, codes = progress.prior_of(exam), pool.objective_codes
+    known = Known(learner.initial(len(codes), prior), codes, session.started_at)
+    for response, score, *_ in rows:
+        if response.moves_ability:
+            place = pool.index_of_version[response.item_version_id]
+            said = evidence(pool, place, Scored(score.score, score.correct), response.selected)
+            known = known.after(codes[pool.objective[place]], said, now=session.started_at, prior=prior)
+    found, named = yardsticks.of_pool(db, pool, exam.cut_score).by_domain(known.state), titles(db, exam)
+    return tuple(Graded(named.get(part.code, part.code), part) for part in found)
+
+
+def _next_review(db: Db, exam: Exam, session: Session, now: datetime) -> datetime | None:
+    pool = loading.latest_pool(db, exam) or loading.get_pool(db, session.pool_id)
+    off = loading.withdrawn(db, exam.id, exam.bank_revision)
+    return progress.next_review(progress.reviews(db, session.learner_id, exam.id, pool, off), now)
 
 
 def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: Ability) -> Decision | None:
@@ -259,23 +289,6 @@ def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: A
     )
 
 
-def learner_report(db: Db, exam: Exam, learner: Learner, *, now: datetime) -> LearnerReport:
-    """What a learner's clean first answers to an exam say, over all sessions."""
-    state, pool = learners.find_state(db, learner.id, exam.id), loading.latest_pool(db, exam)
-    prior = progress.prior_of(exam)
-    ability = Ability(prior.mean, prior.sd)
-    if state is not None and pool is not None:
-        known = progress.known(db, state, pool, prior).at(now, prior)
-        ability = progress.overall(known.on(pool.objective_codes, prior), pool)
-    answers = 0 if state is None else state.answers
-    titles = _titles(db, exam)
-    objectives = tuple(
-        ObjectiveCount(code, titles.get(code, code), count, right)
-        for code, count, right in responses.count_by_objective(db, learner.id, exam.id)
-    )
-    return LearnerReport(answers, ability, scaled(exam, ability, answers), objectives, _to_read(db, exam, objectives))
-
-
 def scaled(exam: Exam, ability: Ability, answers: int) -> ScaledScore | None:
     """The score to report, or None while there is not enough evidence."""
     if answers < ENOUGH_ANSWERS:
@@ -287,31 +300,22 @@ def scaled(exam: Exam, ability: Ability, answers: int) -> ScaledScore | None:
 
 
 def _by_objective(db: Db, exam: Exam, answered: Sequence[tuple[str, bool]]) -> tuple[ObjectiveCount, ...]:
-    titles = _titles(db, exam)
+    named = titles(db, exam)
     total = Counter(code for code, _ in answered)
     right = Counter(code for code, correct in answered if correct)
-    ordered = [*(code for code in titles if code in total), *sorted(total.keys() - titles.keys())]
-    return tuple(ObjectiveCount(code, titles.get(code, code), total[code], right[code]) for code in ordered)
+    ordered = [*(code for code in named if code in total), *sorted(total.keys() - named.keys())]
+    return tuple(ObjectiveCount(code, named.get(code, code), total[code], right[code]) for code in ordered)
 
 
-def _titles(db: Db, exam: Exam) -> dict[str, str]:
-    """Code → title of everything in the current blueprint, in its order."""
-    return {node.code: node.title for node in _flat(catalog.blueprint_content(db, catalog.get_blueprint(db, exam)))}
+def titles(db: Db, exam: Exam) -> dict[str, str]:
+    """Code → title of everything in the current blueprint, in its order; nothing without one."""
+    blueprint = catalog.find_blueprint(db, exam.id)
+    return (
+        {} if blueprint is None else {node.code: node.title for node in _flat(catalog.blueprint_content(db, blueprint))}
+    )
 
 
 def _flat(nodes: Iterable[ObjectiveContent]) -> Iterable[ObjectiveContent]:
     for node in nodes:
         yield node
         yield from _flat(node.objectives)
-
-
-def _to_read(db: Db, exam: Exam, counts: Sequence[ObjectiveCount]) -> tuple[articles.ArticleRecord, ...]:
-    """Articles on the objectives with wrong answers, those with the lowest share of right ones first."""
-    weak = [count for count in counts if count.right < count.answers]
-    weak.sort(key=lambda count: (count.right / count.answers, count.code))
-    found: dict[int, Article] = {}
-    for count in weak:
-        found |= {article.id: article for article in db.exec(articles.articles(exam.id, objective=count.code))}
-        if len(found) >= ARTICLES_SHOWN:
-            break
-    return tuple(articles.article_records(db, list(found.values())[:ARTICLES_SHOWN]))

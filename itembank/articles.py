@@ -66,6 +66,24 @@ def articles(
     return query
 
 
+def on_objectives(db: Db, exam_id: int, codes: Collection[str]) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    """(objective, uuid, slug, kind, title) of every current article on an objective named, by article, then by code."""
+    query = (
+        sa.select(
+            col(Objective.code).label("objective"),
+            *(col(getattr(Article, name)) for name in ("uuid", "slug", "kind")),
+            col(ArticleVersion.title),
+        )
+        .select_from(Article)
+        .join(ArticleVersion, sa.and_(col(ArticleVersion.article_id) == col(Article.id), _is_newest()))
+        .join(ArticleObjective, col(ArticleObjective.article_version_id) == col(ArticleVersion.id))
+        .join(Objective, col(Objective.id) == col(ArticleObjective.objective_id))
+        .where(col(Article.exam_id) == exam_id, col(Objective.code).in_(codes))
+        .order_by(col(Article.id), col(Objective.code))
+    )
+    return db.execute(query).all()
+
+
 def find_article(db: Db, exam_id: int, slug: str) -> Article | None:
     return db.exec(select(Article).where(Article.exam_id == exam_id, Article.slug == slug)).one_or_none()
 

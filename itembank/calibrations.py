@@ -372,6 +372,25 @@ def _texts(db: Db, version: Any, text: Any, versions: sa.Select[int]) -> dict[in
     return found
 
 
+def origins(db: Db, pool: Pool) -> Sequence[sa.Row[int, ParameterOrigin, bool]]:
+    """(item_version_id, origin of its parameters, whether it has a rating) of a pool's members."""
+    query = (
+        sa.select(
+            col(PoolItem.item_version_id),
+            col(ItemParameter.origin),
+            col(ItemVersion.angoff).is_not(None).label("rated"),
+        )
+        .join(ItemVersion, col(ItemVersion.id) == col(PoolItem.item_version_id))
+        .join(
+            ItemParameter,
+            (col(ItemParameter.item_version_id) == col(PoolItem.item_version_id))
+            & (col(ItemParameter.release_id) == pool.release_id),
+        )
+        .where(col(PoolItem.pool_id) == pool.id)
+    )
+    return db.execute(query).all()
+
+
 def timings(db: Db, pool_id: int) -> Sequence[sa.Row[int, int, float]]:
     """(item_version_id, times, median_ms) of those of a pool's members whose response times are known."""
     query = (

@@ -7,6 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from itembank.content import ExposureClass
 from itembank.models import Item, ItemVersion, Objective, Response, Score, Session
 from itembank.store import Db
 
@@ -120,6 +121,23 @@ def moving(learner_id: int, exam_id: int) -> sa.Select[int, int, list[str], floa
         )
         .order_by(col(Response.answered_at), col(Response.id))
     )
+
+
+def times(db: Db, learner_id: int, exam_id: int, *, limit: int) -> Sequence[sa.Row[int, int]]:
+    """(item_version_id, response_time_ms) of a learner's latest answers to an exam, without rapid guesses."""
+    query = (
+        sa.select(col(Response.item_version_id), col(Response.response_time_ms))
+        .join(Session, col(Session.id) == col(Response.session_id))
+        .where(
+            col(Session.learner_id) == learner_id,
+            col(Session.exam_id) == exam_id,
+            col(Response.response_time_ms).is_not(None),
+            col(Response.exposure_class) != ExposureClass.RAPID_GUESS,
+        )
+        .order_by(col(Response.id).desc())
+        .limit(limit)
+    )
+    return db.execute(query).all()
 
 
 def replayable(session_id: int) -> sa.Select[Response, Score]:

@@ -7,7 +7,7 @@
 import math
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ INT32 = 2**31 - 1
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _SLUG = re.compile("[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _QUERY_INTEGER = re.compile(r"-?\d{1,10}", re.ASCII)
 
@@ -181,6 +182,18 @@ class Moment(fields.DateTime):
             return datetime.fromisoformat(value.upper()).astimezone(UTC)
         except (ValueError, OverflowError) as error:
             raise ma.ValidationError("There is no such time.") from error
+
+
+class Day(fields.Date):
+    """A day as in RFC 3339: four digits, two, two."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
+        if not isinstance(value, str) or not _DAY.fullmatch(value):
+            raise ma.ValidationError("Must be a day such as 2026-01-05.")
+        try:
+            return date.fromisoformat(value)
+        except ValueError as error:
+            raise ma.ValidationError("There is no such day.") from error
 
 
 def format_moment(value: datetime) -> str:

@@ -13,8 +13,9 @@ from api.schemas.base import format_moment
 from engine import delivery
 from engine.answers import Filed, Filled, Served, Sheet, Step
 from engine.presenting import Explanation, Link, Picture, Presented
-from engine.reports import FormResult, ObjectiveCount, Reviewed, ScaledScore, SessionReport
+from engine.reports import FormResult, Graded, ObjectiveCount, Reviewed, ScaledScore, SessionReport
 from engine.selection import Decision, Policy
+from engine.yardsticks import Estimate
 from itembank.content import SessionStatus
 from itembank.models import Response, Score, Session
 
@@ -82,6 +83,29 @@ def decision_json(decision: Decision | None) -> dict[str, Any] | None:
 
 def objective_count_json(count: ObjectiveCount) -> dict[str, Any]:
     return {"code": count.code, "title": count.title, "answers": count.answers, "right": count.right}
+
+
+def estimate_json(estimate: Estimate | None) -> dict[str, float] | None:
+    return None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def graded_json(graded: Graded) -> dict[str, Any]:
+    """An objective or a domain, and what is known of it."""
+    part, level = graded.part, graded.part.level
+    mastery = level and {
+        "theta": level.theta,
+        "standard_error": level.standard_error,
+        "share_right": estimate_json(level.share_right),
+        "above_cut": level.above_cut,
+    }
+    return {
+        "code": part.code,
+        "title": graded.title,
+        "answers": part.answers,
+        "evidence": "not_enough" if level is None else "enough",
+        "missing_answers": part.missing_answers,
+        "mastery": mastery,
+    }
 
 
 def question_json(item: Presented, order: tuple[int, ...]) -> dict[str, Any]:
@@ -170,6 +194,7 @@ def _filed(filed: Filed) -> dict[str, Any]:
 def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict[str, Any]:
     """shows : whether what the policy may keep for the end is shown"""
     score = report.score if shows else None
+    domains = report.domains if shows else None
     return {
         "session": str(session.uuid),
         "status": session.status.value,
@@ -181,6 +206,8 @@ def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict
         "evidence": "not_enough" if report.score is None else "enough",
         "decision": decision_json(report.decision),
         "objectives": [objective_count_json(count) for count in report.objectives] if shows else None,
+        "domains": None if domains is None else [graded_json(domain) for domain in domains],
+        "next_due_at": None if report.next_due_at is None else format_moment(report.next_due_at),
         "items": [_reviewed(item, shows=shows) for item in report.items],
         "form": None if report.form is None else _form(report.form),
     }

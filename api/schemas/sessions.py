@@ -50,6 +50,20 @@ ITEM_EXAMPLE = {
     },
 }
 
+DOMAIN_EXAMPLE = {
+    "code": "1",
+    "title": "AI infrastructure",
+    "answers": 9,
+    "evidence": "enough",
+    "missing_answers": 0,
+    "mastery": {
+        "theta": 0.31,
+        "standard_error": 0.41,
+        "share_right": {"value": 0.66, "low": 0.54, "high": 0.77},
+        "above_cut": 0.77,
+    },
+}
+
 
 class PolicySchema(Strict):
     """Fields of the mode's policy to replace for this session."""
@@ -489,6 +503,43 @@ class ObjectiveCountSchema(Reply):
     right = fields.Integer(required=True)
 
 
+class EstimateSchema(Reply):
+    """A number with its 5 and 95 % points."""
+
+    value = fields.Float(required=True)
+    low = fields.Float(required=True)
+    high = fields.Float(required=True)
+
+
+class MasterySchema(Reply):
+    """How good a learner is at an objective or a domain."""
+
+    theta = fields.Float(required=True, metadata={"description": "in logits"})
+    standard_error = fields.Float(required=True)
+    share_right = fields.Nested(
+        EstimateSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "of its items the learner is expected to get right; null where there are no items"},
+    )
+    above_cut = fields.Float(
+        required=True, metadata={"description": "probability that the ability is at the exam's cut score or above"}
+    )
+
+
+class DomainMasterySchema(Reply):
+    """A domain and what is known of it. Fewer than 3 clean answers are not enough to tell."""
+
+    code = fields.String(required=True)
+    title = fields.String(required=True)
+    answers = fields.Integer(required=True, metadata={"description": "clean first ones"})
+    evidence = fields.String(required=True, validate=validate.OneOf(["enough", "not_enough"]))
+    missing_answers = fields.Integer(required=True, metadata={"description": "clean ones that are missing"})
+    mastery = fields.Nested(
+        MasterySchema, required=True, allow_none=True, metadata={"description": "null without enough evidence"}
+    )
+
+
 class ReviewedSchema(Reply):
     position = fields.Integer(required=True)
     item = fields.Nested(QuestionSchema, required=True)
@@ -552,6 +603,20 @@ class ReportSchema(Reply):
         metadata={"description": "of a session that classifies, once it is over; null where nothing is decided"},
     )
     objectives = fields.List(fields.Nested(ObjectiveCountSchema), required=True, allow_none=True)
+    domains = fields.List(
+        fields.Nested(DomainMasterySchema),
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "by this session's clean answers alone; null of a session that starts from what is known "
+            "of the learner"
+        },
+    )
+    next_due_at = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "when the learner's next review is due; null until the session is finished"},
+    )
     items = fields.List(fields.Nested(ReviewedSchema), required=True)
     form = fields.Nested(
         FormResultSchema, required=True, allow_none=True, metadata={"description": "of a form, once it is over"}

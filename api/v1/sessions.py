@@ -17,6 +17,7 @@ from api.schemas.blueprint import Blueprint
 from api.schemas.paging import PageQuery, page, page_of, place
 from api.schemas.session_json import filled_json, report_json, served_json, session_json, step_json, traced_json
 from api.schemas.sessions import (
+    DOMAIN_EXAMPLE,
     ITEM_EXAMPLE,
     AnswerSchema,
     ChangeSchema,
@@ -111,6 +112,18 @@ REPORT_EXAMPLE = {
     "evidence": "enough",
     "decision": None,
     "objectives": [{"code": "1.3", "title": "Compare and contrast …", "answers": 4, "right": 3}],
+    "domains": [
+        DOMAIN_EXAMPLE,
+        {
+            "code": "2",
+            "title": "AI programming and integration",
+            "answers": 2,
+            "evidence": "not_enough",
+            "missing_answers": 1,
+            "mastery": None,
+        },
+    ],
+    "next_due_at": "2026-01-06T09:00:00.000Z",
     "items": [],
     "form": None,
 }
@@ -275,11 +288,13 @@ def get_session_report(session: UUID) -> Any:
 
     Every answered position with its explanation, as the policy allows, and the score on the exam's scale with its
     interval, or `not_enough` evidence for one. A session whose policy classifies has its decision, pass or fail, once
-    it is over; so does a form, whose report has every position, the pass mark and the chance of passing another.
+    it is over; so does a form, whose report has every position, the pass mark and the chance of passing another. One
+    that starts from the exam's prior, such as `diagnostic`, has a map of the domains by its own clean answers. When it
+    is over, `next_due_at` says when the learner's next review is due.
     """
     db = context.db()
     found = _found(session)
-    report = reports.session_report(db, sessions.exam(db, found), found)
+    report = reports.session_report(db, sessions.exam(db, found), found, now=context.now())
     return current_app.json.response(report_json(found, report, shows=_shows(found)))
 
 

@@ -7,8 +7,8 @@ from engine.learner.mastery import ENOUGH_ANSWERS, Mastery, domain_shares, maste
 from engine.learner.memory import SCHEDULE, Memory, due, next_due, rating, retrievability, reviewed, schedule
 from engine.learner.packing import pack, unpack
 from engine.learner.passing import at_least, summary
-from engine.learner.planning import Day, Phase, Work, plan
-from engine.learner.rapid import floors, is_rapid, medians, pace, wants_nudge
+from engine.learner.planning import LONGEST_HORIZON, Day, Phase, Work, plan
+from engine.learner.rapid import average_pace, floors, is_rapid, medians, pace, wants_nudge
 from engine.learner.readiness import (
     Form,
     Readiness,
@@ -38,6 +38,7 @@ from engine.learner.success import FEATURES, SuccessModel, features
 __all__ = [
     "ENOUGH_ANSWERS",
     "FEATURES",
+    "LONGEST_HORIZON",
     "SCHEDULE",
     "Day",
     "Form",
@@ -53,6 +54,7 @@ __all__ = [
     "ability_means",
     "ability_sds",
     "at_least",
+    "average_pace",
     "blueprint_form",
     "domain_shares",
     "drifted",

@@ -129,7 +129,7 @@ def worth(work: Work, phase: Phase) -> FloatArray:
     """
     gains = np.maximum(work.gains, 0.0)
     wanted = gains if gains.any() else work.weights
-    if phase is Phase.light:
+    if phase is Phase.light or not wanted.size:
         return np.zeros_like(wanted)
     if phase is Phase.consolidate:
         return np.asarray(np.where(work.weights >= work.weights.mean(), wanted, 0.0))

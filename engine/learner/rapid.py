@@ -13,6 +13,7 @@ FLOOR_SHARE = 0.15
 MOST_MS = 10_000.0
 LEAST_TIMES = 30  # below this many times a median is too loose to call somebody a guesser
 NUDGE_AFTER = 3
+LONGEST_RATIO = 5.0  # times the usual; a longer time was not spent on the item
 
 
 def medians(times_ms: FloatArray, item: IntArray, items: int) -> tuple[FloatArray, IntArray]:
@@ -69,3 +70,16 @@ def pace(times_ms: FloatArray, median_ms: FloatArray, *, weight: float = 5.0) ->
         logs = np.log(times_ms / median_ms)
     logs = logs[np.isfinite(logs)]
     return float(np.exp(np.median(logs) * logs.size / (logs.size + weight))) if logs.size else 1.0
+
+
+def average_pace(times_ms: FloatArray, median_ms: FloatArray, *, weight: float = 5.0) -> float:
+    """How long a learner's answers take on average, as a multiple of the items' medians; what a day's minutes go by.
+
+    Times are skewed, so a sum of medians is too short a plan: `pace` is lengthened by the mean ratio of the learner's
+    times to it, each ratio at most LONGEST_RATIO, so that an afternoon off does not count; drawn towards 1 as there.
+    """
+    usual = pace(times_ms, median_ms, weight=weight)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = times_ms / (usual * median_ms)
+    ratios = np.minimum(ratios[np.isfinite(ratios) & (ratios > 0.0)], LONGEST_RATIO)
+    return usual * float((ratios.sum() + weight) / (ratios.size + weight))

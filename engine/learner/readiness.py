@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
+from scipy.special import comb, ndtr
 
 from engine.irt.types import FloatArray, IntArray, Real
 from engine.learner.mastery import ENOUGH_ANSWERS, INTERVAL
-from engine.learner.passing import at_least
 from engine.learner.scores import draws, expected_scores, objective_curves
 from engine.learner.state import State
 from engine.pool import Pool
@@ -44,6 +43,7 @@ class Readiness:
     probability, low, high : None where evidence is missing;  missing : indices of domains without enough evidence
     study : indices of the objectives whose study would help most, best first
     gains : (K,), what an improvement of STUDY_STEP on each objective would add to the probability
+    gains_low, gains_high : (K,), its 5 and 95 % quantiles
     """
 
     probability: float | None
@@ -52,6 +52,8 @@ class Readiness:
     missing: tuple[int, ...]
     study: tuple[int, ...]
     gains: FloatArray
+    gains_low: FloatArray
+    gains_high: FloatArray
 
 
 def blueprint_form(pool: Pool, length: int, theta_cut: float, *, b_sd: Real = 0.0, scale_sd: float = 0.0) -> Form:
@@ -91,9 +93,29 @@ def proportional_counts(weights: FloatArray, items: IntArray, length: int) -> In
 
 
 def pass_probability(x: FloatArray, form: Form) -> FloatArray:
-    """pi(x), (...), at abilities x (..., K): the chance of at least `pass_mark` right."""
-    p = expected_scores(form.curves, x)
-    return at_least(p[..., np.repeat(np.arange(form.counts.size), form.counts)], form.pass_mark)
+    """pi(x), (...), at abilities x (..., K): the chance of at least `pass_mark` right.
+
+    The distribution of the number right, objective by objective: a binomial for the items of one, since all of them are
+    expected alike, added to those before. Source: Lord & Wingersky (1984), APM 8(4), 453-461.
+    """
+    p = np.moveaxis(expected_scores(form.curves, x), -1, 0)  # (K, ...)
+    distribution = np.ones((1, *p.shape[1:]))  # (n + 1, ...), the number right first: sums run along memory
+    for k in np.flatnonzero(form.counts).tolist():
+        more = binomial(int(form.counts[k]), p[k])
+        sums = np.zeros((len(distribution) + len(more) - 1, *p.shape[1:]))
+        for right, chance in enumerate(more):
+            sums[right : right + len(distribution)] += chance * distribution
+        distribution = sums
+    return np.asarray(distribution[form.pass_mark :].sum(axis=0))
+
+
+def binomial(items: int, p: FloatArray) -> FloatArray:
+    """Probability (items + 1, ...) of each number right of `items` that each are with probability p (...)."""
+    powers = np.ones((2, items + 1, *p.shape))
+    np.cumprod(np.broadcast_to(p, (items, *p.shape)), axis=0, out=powers[0, 1:])
+    np.cumprod(np.broadcast_to(1.0 - p, (items, *p.shape)), axis=0, out=powers[1, 1:])
+    ways = comb(items, np.arange(items + 1)).reshape(-1, *(1,) * p.ndim)
+    return np.asarray(ways * powers[0] * powers[1, ::-1])
 
 
 def pass_probability_normal(mean: FloatArray, variance: FloatArray, pass_mark: int) -> FloatArray:
@@ -113,13 +135,18 @@ def pass_posterior(state: State, form: Form) -> tuple[FloatArray, FloatArray, Fl
 
 def study_gains(state: State, form: Form, step: float = STUDY_STEP) -> FloatArray:
     """What `step` logits more on each objective alone would add to readiness, (..., K)."""
+    return np.asarray(study_effects(state, form, step).mean(axis=-2))
+
+
+def study_effects(state: State, form: Form, step: float = STUDY_STEP) -> FloatArray:
+    """The same at each of the abilities that stand for the posterior, (..., D, K)."""
     x = draws(state, direction(form), form.uncertainty)  # (..., D, K)
     now, then = expected_scores(form.curves, x), expected_scores(form.curves, x + step)
     mean, variance = now @ form.counts, (now * (1.0 - now)) @ form.counts
     more = form.counts * (then - now)
     wider = form.counts * (then * (1.0 - then) - now * (1.0 - now))
     after = pass_probability_normal(mean[..., None] + more, variance[..., None] + wider, form.pass_mark)
-    return np.asarray((after - pass_probability_normal(mean, variance, form.pass_mark)[..., None]).mean(axis=-2))
+    return np.asarray(after - pass_probability_normal(mean, variance, form.pass_mark)[..., None])
 
 
 def readiness(state: State, form: Form, domain: npt.ArrayLike) -> Readiness:
@@ -131,13 +158,14 @@ def readiness(state: State, form: Form, domain: npt.ArrayLike) -> Readiness:
     asked = np.bincount(places, form.counts) > 0
     answered = np.bincount(places, state.answers)
     missing = tuple(np.flatnonzero(asked & (answered < ENOUGH_ANSWERS)).tolist())
-    gains = study_gains(state, form)
+    effects = study_effects(state, form)
+    gains, (gains_low, gains_high) = effects.mean(axis=-2), np.quantile(effects, INTERVAL, axis=-2)
     best = np.argsort(-gains, kind="stable")[:TO_STUDY]
     study = tuple(best[gains[best] > 0.0].tolist())
     if missing:
-        return Readiness(None, None, None, missing, study, gains)
+        return Readiness(None, None, None, missing, study, gains, gains_low, gains_high)
     probability, low, high = (float(value) for value in pass_posterior(state, form))
-    return Readiness(probability, low, high, missing, study, gains)
+    return Readiness(probability, low, high, missing, study, gains, gains_low, gains_high)
 
 
 def direction(form: Form) -> FloatArray:

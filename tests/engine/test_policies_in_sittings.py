@@ -116,7 +116,7 @@ def test_a_sitting_ends_for_its_reason_decides_by_its_rule_and_replays(
     session = begin(**(FIXED | changes))
     last = run(db, session, now, rights)[-1]
     assert last.stop_reason == session.stop_reason == reason
-    found = reports.session_report(db, exam, session).decision
+    found = reports.session_report(db, exam, session, now=now).decision
     assert found == last.decision
     if reason == "pool_exhausted":  # 12 items, minimum reached: the estimate decides
         assert found is not None
@@ -158,7 +158,7 @@ def test_ending_a_sitting_after_its_time_is_a_time_out(
     answer(db, session, now)
     delivery.finish(db, session.tenant_id, session.uuid, now=now + timedelta(seconds=60))
     db.refresh(session)
-    decision = reports.session_report(db, exam, session).decision
+    decision = reports.session_report(db, exam, session, now=now).decision
     assert session.stop_reason == "time_limit"
     assert decision is not None
     assert (decision.outcome, decision.rule) == ("fail", "time_out")
@@ -172,7 +172,7 @@ def test_ending_a_sitting_in_its_time_decides_nothing(
     delivery.finish(db, session.tenant_id, session.uuid, now=now + timedelta(seconds=59))
     db.refresh(session)
     assert session.stop_reason == "finished"
-    assert reports.session_report(db, exam, session).decision is None
+    assert reports.session_report(db, exam, session, now=now).decision is None
 
 
 def test_replaying_notices_a_forged_end_and_a_forged_standing(

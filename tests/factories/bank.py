@@ -16,7 +16,7 @@ from itembank.content import (
 )
 from itembank.formats.base import Origin
 from itembank.formats.bundle import Bundle, ItemPart, Part
-from itembank.models import Exam, Item, Tenant
+from itembank.models import Exam, Item, ItemTiming, ItemVersion, Tenant
 from itembank.store import Db
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -99,3 +99,11 @@ def make_items(db: Db, exam: Exam, count: int, *, now: datetime = START) -> list
 
 def make_enemies(db: Db, one: Item, other: Item, *, now: datetime = START) -> None:
     authoring.relate(db, one, other, RelationKind.ENEMY, actor="test", now=now)
+
+
+def make_timings(db: Db, median_ms: float, *, times: int = 50, now: datetime = START) -> None:
+    """Say of every version that half of this many answers took longer than `median_ms`."""
+    versions = db.exec(select(ItemVersion.id)).all()
+    db.add_all(
+        ItemTiming(item_version_id=version, times=times, median_ms=median_ms, measured_at=now) for version in versions
+    )
