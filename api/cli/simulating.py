@@ -92,19 +92,22 @@ def simulate_command(
     if cut is not None and not math.isfinite(cut):
         raise click.BadParameter(f"{cut}: a finite number expected", param_hint="--cut")
     test = _from_exam(str(exam), tenant) if bank is None else _from_file(context, bank)
-    starts = starts or test.prior
-    sittings = _run(test.pool, rules, (drawn or starts).abilities(examinees, seed), seed, starts)
-    result = report(test.pool, sittings, cut=test.cut if cut is None else cut, names=test.names)
+    starts, at = starts or test.prior, test.cut if cut is None else cut
+    sittings = _run(test.pool, rules, (drawn or starts).abilities(examinees, seed), seed, starts, at)
+    result = report(test.pool, sittings, cut=at, names=test.names)
     if out is not None:
         _write(out, _files(result, sittings, item_names(test.pool, test.names)))
     click.echo(json.dumps(result.to_json()) if as_json else _text(result))
 
 
-def _run(pool: Pool, rules: Rules, theta: FloatArray, seed: int, starts: Normal) -> Sittings:
+def _run(pool: Pool, rules: Rules, theta: FloatArray, seed: int, starts: Normal, cut: float) -> Sittings:
     log_prior = normal_log_prior(starts.mean, starts.sd)
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=theta.size, label="simulating", file=sys.stderr, hidden=quiet) as bar:
-        return simulate(pool, rules, theta, seed=seed, log_prior=log_prior, progress=bar.update)
+        try:
+            return simulate(pool, rules, theta, seed=seed, log_prior=log_prior, cut=cut, progress=bar.update)
+        except InvalidPolicy as error:  # the pool is too small for it
+            raise click.BadParameter(str(error), param_hint="--policy") from error
 
 
 def _rules(policy: Path | None) -> Rules:
