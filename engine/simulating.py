@@ -130,7 +130,7 @@ def run(
     theta = distribution(study.theta).abilities(study.examinees, study.seed)
     log_prior = normal_log_prior(prior.mean, prior.sd)
     rules = Rules.of(study.policy)
-    sittings = simulate(pool, rules, theta, seed=study.seed, log_prior=log_prior, progress=progress)
+    sittings = simulate(pool, rules, theta, seed=study.seed, log_prior=log_prior, cut=study.cut, progress=progress)
     return Result(report(pool, sittings, cut=study.cut, names=called), sittings, called)
 
 

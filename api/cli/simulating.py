@@ -87,7 +87,10 @@ def simulate_command(
 def _run(test: Test, study: Study) -> Result:
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=study.examinees, label="simulating", file=sys.stderr, hidden=quiet) as bar:
-        return simulating.run(test.pool, study, names=test.names, progress=bar.update)
+        try:
+            return simulating.run(test.pool, study, names=test.names, progress=bar.update)
+        except InvalidPolicy as error:  # the pool is too small for it
+            raise _refused(None, error) from error
 
 
 def read_policy(path: Path | None) -> dict[str, Any]:

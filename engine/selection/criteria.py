@@ -1,7 +1,9 @@
 """Criteria: one score per item, the higher the better; all of a slice of the pool at once.
 
-Scores are finite, and an item's score is the same in every slice. Those that measure are computed without BLAS, whose
-threads would round differently, or in blocks too small for threads; so the same context gives the same bits.
+Scores are finite. An item's score is the same in every slice, but for two criteria that look at the slice as a whole:
+`a_stratified` makes its strata of the slice, and `progressive` draws up to the highest information in it. Scores are
+comparable within a slice, which is how they are used. Those that measure are computed without BLAS, whose threads would
+round differently, or in blocks too small for threads; so the same context and slice give the same bits.
 """
 
 from collections.abc import Callable, Mapping
@@ -127,14 +129,14 @@ def minimum_expected_posterior_variance(context: Context, span: slice) -> FloatA
 def a_stratified(context: Context, span: slice) -> FloatArray:
     """The nearest difficulty within the stratum whose turn it is: items of low discrimination first, of high ones last.
 
-    The strata of `strata.by_discrimination` take turns over the maximum length. The score is minus the number of strata
-    an item is away from the one in turn, minus d / (1 + d) for an item d logits away from the estimate: only when a
-    stratum has run out does one beside it help out.
+    The strata of `strata.by_discrimination`, made of the items in `span`, take turns over the maximum length. The score
+    is minus the number of strata an item is away from the one in turn, minus d / (1 + d) for an item d logits away from
+    the estimate: only when a stratum has run out does one beside it help out.
     Source: Chang & Ying (1999), Applied Psychological Measurement 23(3), 211-222.
     """
     pool, policy = context.pool, context.policy
     turn = stratum_at(context.position, length=policy.maximum_length or 1, strata=policy.strata)
-    apart = distance_in_strata(pool.a[span], pool.b[span], strata=policy.strata, stratum=turn)
+    apart = distance_in_strata(pool, span, strata=policy.strata, stratum=turn)
     away = np.abs(pool.b[span] - context.theta)
     return np.asarray(-apart - away / (1.0 + away))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from engine.irt import NODES
+from engine.irt import NODES, ability
 from engine.irt.types import BoolArray, FloatArray, IntArray
 from engine.pool import Pool
 
@@ -22,6 +22,7 @@ class Batch:
 
     place : (n,), rows of the batch's results;  theta : (n,), true ability;  number, seed : (n,), in the run
     posterior : (n, Q), node probabilities up to a constant;  total, mean, deviation : (n,), its moments
+    moved : (n,), by how much the last answer moved the mean;  log_ratio : (n,), of the likelihoods around the cut score
     available : (n, I), items that may be served;  left, counts : (n, K), available and administered items by objective
     """
 
@@ -33,30 +34,41 @@ class Batch:
     total: FloatArray
     mean: FloatArray
     deviation: FloatArray
+    moved: FloatArray
+    log_ratio: FloatArray
     available: BoolArray
     left: IntArray
     counts: IntArray
 
     @classmethod
-    def of(cls, pool: Pool, theta: FloatArray, number: IntArray, seed: IntArray, prior: FloatArray) -> "Batch":
-        """Examinees before their first item.  prior : (Q,), probabilities, sum 1."""
-        n = theta.size
-        left = np.diff(pool.objective_start)
-        batch = cls(
+    def of(
+        cls,
+        pool: Pool,
+        theta: FloatArray,
+        number: IntArray,
+        seed: IntArray,
+        *,
+        prior: FloatArray,
+        available: BoolArray,
+    ) -> "Batch":
+        """Examinees before their first item.  prior : (Q,), probabilities, sum 1;  available : (n, I), copied"""
+        n, left = theta.size, by_objective(pool, available)
+        mean, deviation = ability(prior)  # to the last digit, as two items may be equally far from it
+        return cls(
             place=np.arange(n),
             theta=theta,
             number=number,
             seed=seed,
             posterior=np.tile(prior + LEAST_POSTERIOR, (n, 1)),
             total=np.ones(n),
-            mean=np.zeros(n),
-            deviation=np.zeros(n),
-            available=np.ones((n, len(pool)), dtype=np.bool_),
-            left=np.tile(left, (n, 1)),
-            counts=np.zeros((n, left.size), dtype=np.int64),
+            mean=np.full(n, mean),
+            deviation=np.full(n, deviation),
+            moved=np.zeros(n),
+            log_ratio=np.zeros(n),
+            available=available.copy(),
+            left=left,
+            counts=np.zeros_like(left),
         )
-        batch.estimate()
-        return batch
 
     def __len__(self) -> int:
         return int(self.theta.size)
@@ -68,8 +80,10 @@ class Batch:
 
     def learn(self, likelihood: FloatArray, position: int) -> None:
         """Take in one answer of each.  likelihood : (n, Q), of at least LEAST_LIKELIHOOD"""
+        before = self.mean
         self.posterior *= likelihood
         self.estimate()
+        self.moved = self.mean - before
         if position % RESCALE_EVERY == 0:
             self.posterior *= (1.0 / self.total)[:, None]
             self.posterior += LEAST_POSTERIOR
@@ -80,6 +94,14 @@ class Batch:
         self.total = moments[:, 0]
         self.mean = moments[:, 1] / self.total
         self.deviation = np.sqrt(np.maximum(moments[:, 2] / self.total - np.square(self.mean), 0.0))
+
+
+def by_objective(pool: Pool, items: BoolArray) -> IntArray:
+    """How many items of each objective (n, K) are in masks (n, I)."""
+    counts = np.zeros((len(items), len(pool.objective_codes)), dtype=np.int64)
+    starts = pool.objective_start[pool.occupied]
+    counts[:, pool.occupied] = np.add.reduceat(items, starts, axis=1, dtype=np.int64)
+    return counts
 
 
 class Serving:

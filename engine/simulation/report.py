@@ -11,11 +11,13 @@ import numpy as np
 
 from engine.irt.types import FloatArray, IndexArray, IntArray
 from engine.pool import Pool
-from engine.simulation.sittings import STOPS, Sittings
+from engine.simulation.sittings import FAILED, PASSED, STOPS, UNDECIDED, Sittings
 
 FEW_POINTS = 50  # at most so many different abilities are points, each with a row of its own; more are put into bins
 EDGES = np.arange(-3.0, 3.25, 0.5)  # of the bins, logits; the outer bins have no end
 OFTEN = 0.2  # an exposure rate above this is reported: the usual bound in operational programs
+
+DECISIONS = {PASSED: "pass", FAILED: "fail", UNDECIDED: ""}
 
 Row = Mapping[str, Any]
 
@@ -46,6 +48,7 @@ def report(pool: Pool, sittings: Sittings, *, cut: float, names: list[str] | Non
     """The report on sittings with items of this pool.
 
     cut : ability from which an examinee passes, logits;  names : of the pool's items, their version ids unless given
+    Raises ValueError for sittings that decided about another cut score.
     """
     served = np.bincount(sittings.items[sittings.items >= 0], minlength=len(pool))
     contents = content(pool, sittings)
@@ -142,15 +145,26 @@ def violations(contents: tuple[FloatArray, FloatArray]) -> Row:
 
 
 def classification(sittings: Sittings, cut: float) -> Row:
-    """Shares of the four outcomes of passing or failing by the estimate against the truth."""
-    able, passes = sittings.theta >= cut, sittings.estimate >= cut
+    """Shares of the outcomes of passing or failing against the truth; they and the undecided sum to 1.
+
+    decided_by : `policy` if the policy decided, at any point of the sitting; else `estimate`, the last one against the
+    cut;  accuracy : passed or failed rightly
+    """
+    by_policy = not np.isnan(sittings.cut).all()
+    if by_policy and (sittings.cut != cut).any():
+        raise ValueError(f"cut is {cut}, but the sittings decided about {sittings.cut[0]}")
+    able, estimated = sittings.theta >= cut, sittings.estimate >= cut
+    passes = sittings.decision == PASSED if by_policy else estimated
+    fails = sittings.decision == FAILED if by_policy else ~estimated
     return {
         "cut": cut,
-        "accuracy": float((able == passes).mean()),
+        "decided_by": "policy" if by_policy else "estimate",
+        "accuracy": float(((able & passes) | (~able & fails)).mean()),
         "right_pass": float((able & passes).mean()),
-        "right_fail": float((~able & ~passes).mean()),
+        "right_fail": float((~able & fails).mean()),
         "wrong_pass": float((~able & passes).mean()),
-        "wrong_fail": float((able & ~passes).mean()),
+        "wrong_fail": float((able & fails).mean()),
+        "undecided": float((~passes & ~fails).mean()),
     }
 
 
@@ -210,7 +224,8 @@ def item_names(pool: Pool, names: list[str] | None) -> list[str]:
 
 def examinee_rows(sittings: Sittings, names: list[str]) -> tuple[list[str], Iterator[list[Any]]]:
     """Columns and rows, one per examinee, of a file with every answer; items by name, answers as 1 and 0, in order."""
-    columns = ["theta", "estimate", "standard_error", "length", "stop_reason", "seed", "items", "answers"]
+    columns = ["theta", "estimate", "standard_error", "length", "stop_reason", "decision", "seed"]
+    columns += ["items", "answers"]
 
     def rows() -> Iterator[list[Any]]:
         for n in range(len(sittings)):
@@ -221,6 +236,7 @@ def examinee_rows(sittings: Sittings, names: list[str]) -> tuple[list[str], Iter
                 float(sittings.standard_error[n]),
                 length,
                 str(STOPS[sittings.stop[n]]),
+                DECISIONS[int(sittings.decision[n])],
                 int(sittings.seeds[n]),
                 " ".join(names[item] for item in sittings.items[n, :length].tolist()),
                 "".join(map(str, sittings.right[n, :length].astype(int).tolist())),

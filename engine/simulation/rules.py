@@ -4,27 +4,34 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 from engine.errors import InvalidPolicy
-from engine.selection import Criterion, Policy
+from engine.selection import Policy
+from engine.simulation.scores import SCORERS
 
-CRITERIA = (Criterion.posterior_information, Criterion.maximum_information)
+CRITERIA = tuple(SCORERS)
 
 SIMULATED = frozenset(
-    ("criterion", "content_balancing", "randomesque", "minimum_length", "maximum_length", "standard_error")
+    (
+        *("criterion", "target_success", "strata"),
+        *("content_balancing", "content_rule", "strict_content"),
+        *("randomesque", "maximum_exposure"),
+        *("minimum_length", "maximum_length", "standard_error", "change_of_estimate", "minimum_information"),
+        *("classification", "confidence", "indifference", "alpha", "beta"),
+    )
 )
-# A simulated sitting is its examinee's first, so nothing was seen before and nothing is known; and it has no screen.
-WITHOUT_EFFECT = frozenset(("repeats", "repeat_after_hours", "feedback", "starts_from", "estimator", "shuffle_options"))
+# A simulated sitting is its examinee's first, so nothing was seen before and nothing is known; it has no screen; and
+# it takes no time, so it never runs out of it.
+WITHOUT_EFFECT = frozenset(
+    ("repeats", "repeat_after_hours", "feedback", "starts_from", "estimator", "shuffle_options", "on_time_out")
+)
+REASONS = {"time_limit_s": "no response times are simulated"}  # why a field must be as usual
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rules:
-    """The simulated part of a policy; the fields mean what they mean there. Enemies are a matter of the pool."""
+    """A policy that can be simulated.  maximum_length : the policy's own, which is not None here"""
 
-    criterion: Criterion
-    content_balancing: bool
-    randomesque: int
-    minimum_length: int
+    policy: Policy
     maximum_length: int
-    standard_error: float | None
 
     @classmethod
     def of(cls, policy: Policy) -> Self:
@@ -37,16 +44,9 @@ class Rules:
             raise InvalidPolicy("criterion", policy.criterion, "one that is simulated: " + ", ".join(CRITERIA))
         usual = type(policy)()
         for name in (field.name for field in fields(policy)):
-            value = getattr(policy, name)
-            if name not in SIMULATED | WITHOUT_EFFECT and value != getattr(usual, name):
-                raise InvalidPolicy(name, value, f"{getattr(usual, name)!r} (nothing else is simulated)")
+            value, only = getattr(policy, name), getattr(usual, name)
+            if name not in SIMULATED | WITHOUT_EFFECT and value != only:
+                raise InvalidPolicy(name, value, f"{only!r} ({REASONS.get(name, 'nothing else is simulated')})")
         if policy.maximum_length is None:
             raise InvalidPolicy("maximum_length", None, "a whole number (a simulated sitting must end)")
-        return cls(
-            criterion=policy.criterion,
-            content_balancing=policy.content_balancing,
-            randomesque=policy.randomesque,
-            minimum_length=policy.minimum_length,
-            maximum_length=policy.maximum_length,
-            standard_error=policy.standard_error,
-        )
+        return cls(policy, policy.maximum_length)

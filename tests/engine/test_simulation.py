@@ -1,7 +1,7 @@
 """Simulated sittings: the same choices as a learner gets, honest errors, results that don't depend on batches."""
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from engine.errors import InvalidPolicy
 from engine.irt import NODES, estimate, information, log_posteriors, normal_log_prior, posterior, update
 from engine.irt.ability import moments
 from engine.pool import Pool
-from engine.selection import ADAPTIVE_TEST, Criterion, Policy, content, decide
+from engine.selection import ADAPTIVE_TEST, Criterion, Policy, content, decide, priority
 from engine.simulation import (
     STOPS,
     Grid,
@@ -30,8 +30,8 @@ from engine.simulation import (
 from engine.simulation.abilities import parsed
 from engine.simulation.chance import sitting_seeds, uniforms
 from engine.simulation.lockstep import simulate_batches
-from engine.simulation.needs import most_urgent
-from engine.simulation.rules import SIMULATED, WITHOUT_EFFECT
+from engine.simulation.needs import most_urgent, priorities
+from engine.simulation.sittings import UNDECIDED
 from tests.factories.pools import make_pool
 
 FIXED = replace(ADAPTIVE_TEST, standard_error=None, minimum_length=0, maximum_length=15)
@@ -174,12 +174,6 @@ def test_a_criterion_that_is_not_simulated_is_refused(monkeypatch):
         Rules.of(FIXED)
 
 
-def test_every_field_of_the_rules_is_one_of_the_policy_and_none_is_both_used_and_without_effect():
-    assert {field.name for field in fields(Rules)} == SIMULATED
-    assert {field.name for field in fields(Policy)} >= SIMULATED | WITHOUT_EFFECT
-    assert not SIMULATED & WITHOUT_EFFECT
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -234,6 +228,8 @@ def sittings_of(theta, estimates, items, right) -> Sittings:
         right=np.asarray(right, dtype=bool),
         stop=np.full(len(theta), STOPS.index("maximum_length"), dtype=np.int8),
         seeds=np.arange(len(theta)),
+        decision=np.full(len(theta), UNDECIDED, dtype=np.int8),
+        cut=np.full(len(theta), np.nan),
     )
 
 
@@ -334,6 +330,20 @@ def test_the_objective_whose_turn_it_is_is_that_of_a_session(weights, counts, in
     for turn, count, playing in zip(turns, counts, in_play, strict=True):
         share = content.shares(weights, playing)
         assert turn == content.most_urgent(share, content.deficits(share, count, playing))
+
+
+@given(
+    weights=arrays(np.float64, 4, elements=st.sampled_from([0.0, 0.5, 1.0, 3.0, 7.25])),
+    counts=arrays(np.int64, (5, 4), elements=st.integers(0, 4)),
+    in_play=arrays(np.bool_, (5, 4)).filter(lambda rows: rows.any(axis=1).all()),
+    remaining=st.integers(1, 12),
+)
+def test_the_priorities_of_the_objectives_are_those_of_a_session(weights, counts, in_play, remaining):
+    found = priorities(weights, counts, in_play, remaining=remaining)
+    for row, count, playing in zip(found, counts, in_play, strict=True):
+        share, kept = content.shares(weights, playing), count * playing
+        allowed = priority.allowed(share, kept, remaining=remaining)
+        np.testing.assert_array_equal(row, priority.unfilled(share, kept, remaining=remaining) * allowed)
 
 
 @pytest.mark.parametrize("objectives", [2, 5, 8])
