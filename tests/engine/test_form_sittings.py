@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import select
 
 from engine import delivery, loading
-from engine.answers import Change, Filed, Given, Step
+from engine.answers import Change, Filed, Given, Step, exposure_class
 from engine.errors import TimeOver
 from engine.selection import Mode
 from itembank import sessions
@@ -138,3 +138,8 @@ def test_times_on_a_position_add_up_and_only_answers_come_into_the_log(
         assert {row.reveals for row in met} == {1}
         assert sum(row.due_at is not None for row in met) == 1
         assert response.answered_at == now + timedelta(seconds=9)
+
+
+def test_an_item_that_was_shown_with_its_answer_is_no_first_exposure() -> None:
+    assert exposure_class(0, 1, is_pretest=False, is_rapid=False) == "repeat_revealed"
+    assert exposure_class(0, 0, is_pretest=False, is_rapid=False) == "clean_first"
