@@ -64,15 +64,16 @@ def analyze(
 
     cut : ability from which one passes, logits;  names : of the items, their version ids unless given
     """
-    found = findings(pool, policy, cut=cut, prior_mean=prior.mean, prior_sd=prior.sd)
-    if not len(pool):
-        return Analysis(found, np.full(GRID.size, prior.sd), None, "the pool has no items")
+    scored = simulating.limited(pool, ())
+    found = findings(scored, policy, cut=cut, prior_mean=prior.mean, prior_sd=prior.sd)
+    if not len(scored):
+        return Analysis(found, np.full(GRID.size, prior.sd), None, "the pool has no scored items")
     try:
         study = Study.of({}, policy=policy, examinees=EXAMINEES, seed=SEED, usual_prior=prior, usual_cut=cut)
     except InvalidPolicy as error:
-        return Analysis(found, reachable(pool, policy, prior.sd), None, str(error))
+        return Analysis(found, reachable(scored, policy, prior.sd), None, str(error))
     report = simulating.run(pool, study, names=names, progress=progress).report
-    return Analysis([*found, *used(policy, report)], reachable(pool, policy, prior.sd), report, None)
+    return Analysis([*found, *used(policy, report)], reachable(scored, policy, prior.sd), report, None)
 
 
 def used(policy: Policy, report: Report) -> Iterator[Finding]:

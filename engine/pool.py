@@ -5,8 +5,8 @@ copies nothing. A *pool index* is a place in these arrays; it never leaves the p
 """
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from engine.irt import NODES, ScoredModel, information
 from engine.irt.types import BoolArray, FloatArray, IndexArray, IntArray, TableArray
 
+PAIRS = ("enemies", "siblings")
 TABLE_NODES = NODES[::2]
 
 # Rows of the information table per matrix-vector product. 128 x 61 numbers stay below the size from which OpenBLAS
@@ -81,7 +82,7 @@ class Pool:
             self._set("domain", np.arange(len(codes), dtype=np.int32))
         self._set("domain_codes", tuple(self.domain_codes) or codes)
         self._set("domain", frozen("domain", self.domain, np.int32, shape=(len(codes),)))
-        for name in ("enemies", "siblings"):
+        for name in PAIRS:
             self._set(name, frozen(name, getattr(self, name), np.int32, shape=(None, 2)))
         pretest = self.pretest if self.pretest.size else np.zeros(shape, dtype=np.bool_)
         self._set("pretest", frozen("pretest", pretest, np.bool_, shape=shape))
@@ -127,6 +128,28 @@ class Pool:
         """The ids of the items that these are versions of."""
         return [int(self.items[self.index_of_version[version]]) for version in item_versions]
 
+    def part(self, kept: BoolArray, codes: Sequence[str] = ()) -> "Pool":
+        """The kept items (I,) as a pool of their own, with these objectives or all; weights keep their proportions.
+
+        An item that is kept has one of the objectives.
+        """
+        places = [k for k, code in enumerate(self.objective_codes) if not codes or code in codes]
+        index = np.cumsum(kept) - 1
+        columns = {name: getattr(self, name)[kept] for name in ("items", "item_versions", *"abcd", "pretest")}
+        pairs = {name: index[each[kept[each].all(axis=1)]] for name in PAIRS for each in (getattr(self, name),)}
+        domains = sorted(set(self.domain[places].tolist()))
+        return replace(
+            self,
+            **columns,
+            **{name: each.astype(np.int32) for name, each in pairs.items()},
+            objective=np.searchsorted(places, self.objective[kept]).astype(np.int32),
+            objective_codes=tuple(self.objective_codes[k] for k in places),
+            objective_weights=self.objective_weights[places],
+            domain=np.searchsorted(domains, self.domain[places]).astype(np.int32),
+            domain_codes=tuple(self.domain_codes[k] for k in domains),
+            scored={int(index[place]): model for place, model in self.scored.items() if kept[place]},
+        )
+
     def span(self, objective: int | None) -> slice:
         """The pool indices of an objective's items; of all items for None."""
         if objective is None:
@@ -171,7 +194,7 @@ def check(pool: Pool) -> None:
     beyond = sorted(index for index in pool.scored if not 0 <= index < len(pool))
     if beyond:
         raise ValueError(f"scored has a model for {beyond[0]}: pool indices from 0 to {len(pool) - 1} expected")
-    for name in ("enemies", "siblings"):
+    for name in PAIRS:
         pairs = getattr(pool, name)
         outside: BoolArray = np.any((pairs < 0) | (pairs >= len(pool)), axis=1)
         refuse(name, pairs, outside, f"pool indices from 0 to {len(pool) - 1}")

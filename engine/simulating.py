@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -122,16 +122,15 @@ def run(
     Raises ValueError for a pool without items.
     """
     called = item_names(pool, None if names is None else list(names))
-    if study.objectives:
-        kept = np.isin(pool.objective, [pool.objective_codes.index(code) for code in study.objectives])
-        called = [name for name, is_kept in zip(called, kept.tolist(), strict=True) if is_kept]
-        pool = limited(pool, study.objectives)
+    served = limited(pool, study.objectives)
+    name_of = dict(zip(pool.item_versions.tolist(), called, strict=True))
+    called = [name_of[version] for version in served.item_versions.tolist()]
     prior = start(study.prior)
     theta = distribution(study.theta).abilities(study.examinees, study.seed)
     log_prior = normal_log_prior(prior.mean, prior.sd)
     rules = Rules.of(study.policy)
-    sittings = simulate(pool, rules, theta, seed=study.seed, log_prior=log_prior, cut=study.cut, progress=progress)
-    return Result(report(pool, sittings, cut=study.cut, names=called), sittings, called)
+    sittings = simulate(served, rules, theta, seed=study.seed, log_prior=log_prior, cut=study.cut, progress=progress)
+    return Result(report(served, sittings, cut=study.cut, names=called), sittings, called)
 
 
 def tables(found: Report) -> dict[str, bytes]:
@@ -161,20 +160,11 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
 
 
 def limited(pool: Pool, codes: Sequence[str]) -> Pool:
-    """A pool of these objectives alone; their weights keep their proportions."""
-    places = [k for k, code in enumerate(pool.objective_codes) if code in codes]
-    kept = np.isin(pool.objective, places)
-    index = np.cumsum(kept) - 1
-    pairs = pool.enemies[kept[pool.enemies].all(axis=1)]
-    columns = {name: getattr(pool, name)[kept] for name in ("items", "item_versions", *"abcd")}
-    return replace(
-        pool,
-        **columns,
-        objective=np.searchsorted(places, pool.objective[kept]).astype(np.int32),
-        objective_codes=tuple(pool.objective_codes[k] for k in places),
-        objective_weights=pool.objective_weights[places],
-        enemies=index[pairs].astype(np.int32),
-    )
+    """What is simulated of a pool: the scored items of these objectives, or of all for no codes."""
+    kept = ~pool.pretest
+    if codes:
+        kept = kept & np.isin(pool.objective, [pool.objective_codes.index(code) for code in codes])
+    return pool if kept.all() and not codes else pool.part(kept, codes)
 
 
 def distribution(text: str) -> Normal | Grid:

@@ -177,8 +177,7 @@ def end(db: Db, ending: Ending) -> None:
     session = db.exec(
         select(Session).where(Session.id == ending.session_id).execution_options(populate_existing=True)
     ).one()
-    for each in ending.counted:
-        _append_response(db, session, each, ending.now)
+    _append_responses(db, session, ending)
     _remember(db, ending)
     state = lock_state(db, ending.learner_id, ending.exam_id)
     items = {*(each.item_id for each in ending.counted), *ending.shown}
@@ -195,27 +194,33 @@ def end(db: Db, ending: Ending) -> None:
     db.flush()
 
 
-def _append_response(db: Db, session: Session, each: Counted, now: datetime) -> None:
-    response = Response(
-        session_id=session.id,
-        position=each.position,
-        item_version_id=each.item_version_id,
-        selected=list(each.selected),
-        response_time_ms=each.response_time_ms,
-        exposure_class=each.exposure_class,
-        moves_ability=each.moves_ability,
-        theta_before=each.before[0],
-        standard_error_before=each.before[1],
-        theta_after=each.after[0],
-        standard_error_after=each.after[1],
-        trace=dict(each.trace),
-        served_at=session.started_at,
-        answered_at=now,
-    )
-    db.add(response)
+def _append_responses(db: Db, session: Session, ending: Ending) -> None:
+    responses = [
+        Response(
+            session_id=session.id,
+            position=each.position,
+            item_version_id=each.item_version_id,
+            selected=list(each.selected),
+            response_time_ms=each.response_time_ms,
+            exposure_class=each.exposure_class,
+            moves_ability=each.moves_ability,
+            theta_before=each.before[0],
+            standard_error_before=each.before[1],
+            theta_after=each.after[0],
+            standard_error_after=each.after[1],
+            trace=dict(each.trace),
+            served_at=session.started_at,
+            answered_at=ending.now,
+        )
+        for each in ending.counted
+    ]
+    db.add_all(responses)
     db.flush()
-    score, correct = each.scored.score, each.scored.correct
-    db.add(Score(response_id=response.id, key_version=FIRST_KEY_VERSION, score=score, correct=correct, created_at=now))
+    for response, each in zip(responses, ending.counted, strict=True):
+        scored = each.scored
+        score = Score(response_id=response.id, score=scored.score, correct=scored.correct, created_at=ending.now)
+        score.key_version = FIRST_KEY_VERSION
+        db.add(score)
 
 
 def _remember(db: Db, ending: Ending) -> None:

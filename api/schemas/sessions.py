@@ -169,7 +169,9 @@ class PolicySchema(Strict):
         allow_none=True,
         minimum=1,
         maximum=LONGEST_TIME,
-        metadata={"description": "stop at the first answer so many seconds after the start; null for no limit"},
+        metadata={
+            "description": "stop at the first answer so many seconds after the start; a form ends then; null for none"
+        },
     )
     classification = fields.Enum(
         Classification,

@@ -102,7 +102,7 @@ def create_simulation(body: dict[str, Any], exam: str) -> Any:
     study = Study.of(changes, **body | usual)
     pool = loading.current_pool(db, found, actor=who.actor, now=now)
     codes = calibrations.expand_objectives(db, pool.version, study.objectives)
-    served = simulating.limited(pool, codes) if codes else pool
+    served = simulating.limited(pool, codes)
     if not len(served):
         raise NothingToServe(found.slug, len(pool))
     prior = simulating.start(study.prior)

@@ -147,7 +147,7 @@ class Policy:
     standard_error : logits, stop once the ability is known this well, None for never
     change_of_estimate : logits, stop once an answer moves the estimate by less, None for never
     minimum_information : per squared logit, stop once no eligible item informs as much at the estimate, None for never
-    time_limit_s : seconds from the start, stop at the first answer after them, None for no limit
+    time_limit_s : seconds from the start, stop at the first answer after them, a form at once; None for no limit
     classification : stop once it is clear on which side of the exam's cut score the ability lies
     confidence : coverage of the interval for `confidence_interval`, two-sided
     indifference : logits on each side of the cut score within which `sprt` may err

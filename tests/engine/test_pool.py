@@ -79,3 +79,27 @@ def test_its_size_in_memory_is_about_that_of_its_arrays():
 def test_what_a_pool_must_not_have_is_refused_with_its_place(changes, message):
     with pytest.raises(ValueError, match=message):
         make_pool(5, **changes)
+
+
+def test_a_part_of_a_pool_is_a_pool_with_the_same_items_relations_and_domains():
+    pool = make_pool(
+        12,
+        objectives=4,
+        enemies=np.array([[0, 11], [1, 2]], dtype=np.int32),
+        siblings=np.array([[9, 10]], dtype=np.int32),
+        domain=np.array([0, 0, 1, 2], dtype=np.int32),
+        domain_codes=("A", "B", "C"),
+        pretest=np.arange(12) == 5,
+    )
+    kept = ~pool.pretest & np.isin(pool.objective, [0, 3])
+    codes = (pool.objective_codes[0], pool.objective_codes[3])
+    part = pool.part(kept, codes)
+    assert part.item_versions.tolist() == pool.item_versions[kept].tolist()
+    assert (part.objective_codes, part.domain_codes) == (codes, ("A", "C"))
+    assert part.domain.tolist() == [0, 1]
+    pairs = [part.item_versions[pair].tolist() for pair in (*part.enemies, *part.siblings)]
+    old = [pool.item_versions[pair].tolist() for pair in (*pool.enemies, *pool.siblings)]
+    assert pairs == [pair for pair in old if np.isin(pair, part.item_versions).all()]
+    assert not part.pretest.any()
+    whole = pool.part(np.ones(12, dtype=bool))
+    assert (whole.domain_codes, whole.enemies.tolist()) == (pool.domain_codes, pool.enemies.tolist())
