@@ -89,7 +89,9 @@ def choose(
     probabilities = posterior(log_posterior)
     theta, standard_error = ability(probabilities)
     position = administered.size + 1
-    context = Context(pool, probabilities, theta, standard_error, position, policy, eligible, rng, profile)
+    context = Context(
+        pool, probabilities, theta, standard_error, position, policy, eligible, rng, profile, administered
+    )
     objective, weights, need = content_need(context, administered)
     span = pool.span(objective)
     if weights is not None:
