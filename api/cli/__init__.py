@@ -8,7 +8,7 @@ import sys
 import click
 import sqlalchemy.exc
 
-from api.cli import clients, database, demo, importing, openapi, serving, simulating
+from api.cli import clients, database, demo, importing, openapi, serving, simulating, tuning
 from api.config import ConfigError
 from itembank.errors import ItemBankError
 
@@ -29,6 +29,7 @@ cli.add_command(database.db)
 cli.add_command(clients.client)
 cli.add_command(importing.import_bundle)
 cli.add_command(simulating.simulate_command)
+cli.add_command(tuning.tune_command)
 cli.add_command(serving.serve)
 cli.add_command(demo.demo)
 cli.add_command(openapi.openapi)

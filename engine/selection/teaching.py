@@ -12,22 +12,24 @@ from engine.irt.types import BoolArray, FloatArray, IntArray
 from engine.selection.content import shares
 from engine.selection.profile import Profile
 
-HEADROOM = 0.5  # logits above the cut score that an objective is practised up to: some of it will be forgotten
+HEADROOM = 0.25  # logits above the cut score that an objective is practised up to: some of it will be forgotten
 LEAST_SHORTFALL = 0.02  # logits that an objective is taken to lack at least, so that none is dropped for good
 SPREAD = 0.15  # of the probability of a right answer around its target
 ROOT_TAU = float(np.sqrt(2.0 * np.pi))
 
 
 def worth(profile: Profile | None, weights: FloatArray, counts: IntArray, in_play: BoolArray) -> FloatArray:
-    """What one more answer on each objective is worth, (K,): share of the exam * logits short / (1 + answers so far).
+    """What one more answer on each objective is worth, (K,): sqrt(share of the exam) * logits short / (1 + answers).
 
     weights : (K,), of the blueprint;  in_play : (K,), objectives with something to serve, at least one
     counts : (K,), answers of this sitting.  Dividing by them spreads a sitting over the objectives in proportion to the
     rest, as seats are given to parties: nobody practises one thing for an hour, and an ability that has risen since it
-    was last estimated costs few answers too many.  Without a profile all objectives are equally short.
+    was last estimated costs few answers too many. The root is how effort is best shared out where its returns diminish,
+    as Neyman (1934), Journal of the Royal Statistical Society 97(4), 558-625, found for samples.
+    Without a profile all objectives are equally short.
     """
     short = 1.0 if profile is None else shortfall(profile) + LEAST_SHORTFALL
-    return np.asarray(shares(weights, in_play) * short / (1.0 + counts))
+    return np.asarray(np.sqrt(shares(weights, in_play)) * short / (1.0 + counts))
 
 
 def shortfall(profile: Profile) -> FloatArray:

@@ -38,22 +38,22 @@ def test_the_weaker_and_the_less_known_lack_more(ability, error, more):
     assert (found >= 0.0).all()
 
 
-def test_worth_is_in_proportion_to_weight_and_falls_with_answers_of_the_sitting():
-    found = worth(profile(), np.array([1.0, 3.0, 1.0]), np.array([0, 0, 1]), EVERY)
+def test_worth_grows_with_the_root_of_weight_and_falls_with_answers_of_the_sitting():
+    found = worth(profile(), np.array([1.0, 9.0, 1.0]), np.array([0, 0, 1]), EVERY)
     assert found[1] == pytest.approx(3.0 * found[0])
     assert found[2] == pytest.approx(0.5 * found[0])
 
 
 def test_when_all_is_mastered_the_blueprint_decides():
     found = worth(profile((9.0, 9.0, 9.0)), np.array([1.0, 2.0, 1.0]), NONE, EVERY)
-    assert found == pytest.approx(found[0] * np.array([1.0, 2.0, 1.0]))
+    assert found == pytest.approx(found[0] * np.sqrt([1.0, 2.0, 1.0]))
     assert found[0] > 0.0
 
 
 def test_only_objectives_with_something_to_serve_share_the_worth():
     in_play = np.array([True, False, True])
     found = worth(None, np.array([0.0, 1.0, 0.0]), NONE, in_play)
-    assert found.tolist() == [0.5, 0.0, 0.5]
+    assert found == pytest.approx([np.sqrt(0.5), 0.0, np.sqrt(0.5)])
 
 
 @given(st.floats(0.05, 0.95))
