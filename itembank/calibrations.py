@@ -28,7 +28,7 @@ from itembank.models import (
     PoolItem,
     ReleaseActivation,
 )
-from itembank.store import Db
+from itembank.store import Db, insert_for
 
 PARAMETERS = ("a", "b", "c", "d", "model", "categories")
 NOTE_LENGTH = 500
@@ -399,6 +399,17 @@ def timings(db: Db, pool_id: int) -> Sequence[sa.Row[int, int, float]]:
         .where(col(PoolItem.pool_id) == pool_id)
     )
     return db.execute(query).all()
+
+
+def keep_timings(db: Db, measured: Sequence[tuple[int, int, float]], now: datetime) -> None:
+    """Keep (item_version_id, times, median_ms) in place of what was measured before."""
+    if not measured:
+        return
+    names = ("item_version_id", "times", "median_ms")
+    statement = insert_for(db, ItemTiming)
+    changed = {name: statement.excluded[name] for name in ("times", "median_ms", "measured_at")}
+    rows = [dict(zip(names, row, strict=True)) | {"measured_at": now} for row in measured]
+    db.execute(statement.on_conflict_do_update(index_elements=["item_version_id"], set_=changed), rows)
 
 
 def withdrawn(db: Db, exam_id: int) -> frozenset[int]:

@@ -9,7 +9,17 @@ from sqlmodel import col, select
 
 from itembank.content import SessionStatus
 from itembank.errors import NotFound
-from itembank.models import Exam, IdempotencyRecord, Item, Learner, LearnerItem, LearnerState, Response, Session
+from itembank.models import (
+    Exam,
+    IdempotencyRecord,
+    Item,
+    Learner,
+    LearnerItem,
+    LearnerState,
+    PracticeModel,
+    Response,
+    Session,
+)
 from itembank.store import Db, Utc, insert_for, uuid7
 
 ERASED = "erased"  # why a session of an erased learner ended
@@ -115,6 +125,24 @@ def _memories(learner_id: int, exam_id: int) -> sa.Select[LearnerItem]:
             col(LearnerItem.due_at).is_not(None),
         )
     )
+
+
+def find_model(db: Db, exam_id: int) -> PracticeModel | None:
+    """The success model in use: the one added last."""
+    query = select(PracticeModel).where(PracticeModel.exam_id == exam_id).order_by(col(PracticeModel.number).desc())
+    return db.exec(query).first()
+
+
+def add_model(
+    db: Db, exam_id: int, *, weights: dict[str, Any], quality: dict[str, Any], actor: str, now: datetime
+) -> PracticeModel:
+    """One more success model, in use from now on."""
+    last = find_model(db, exam_id)
+    number = 1 if last is None else last.number + 1
+    model = PracticeModel(exam_id=exam_id, number=number, weights=weights, quality=quality, actor=actor, created_at=now)
+    db.add(model)
+    db.flush()
+    return model
 
 
 def reveal(db: Db, learner_id: int, item_ids: Collection[int]) -> None:

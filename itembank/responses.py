@@ -1,7 +1,8 @@
 """Every query on the log of answers and their scores, which `settling` appends to and nothing ever changes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -10,6 +11,8 @@ from sqlmodel import col
 from itembank.content import ExposureClass
 from itembank.models import Item, ItemVersion, Objective, Response, Score, Session
 from itembank.store import Db
+
+BATCH = 2_000  # rows fetched at a time
 
 
 def latest_score() -> sa.ColumnElement[bool]:
@@ -138,6 +141,39 @@ def times(db: Db, learner_id: int, exam_id: int, *, limit: int) -> Sequence[sa.R
         .limit(limit)
     )
     return db.execute(query).all()
+
+
+def of_exam(db: Db, exam_id: int) -> Iterator[sa.Row[*tuple[Any, ...]]]:
+    """Every answer of an exam with its latest score: learner_id, pool_id, item_version_id, correct, moves_ability,
+    exposure_class, response_time_ms, answered_at; learner by learner, the newest learner first, each as they came.
+
+    Rows are fetched in batches.
+    """
+    query = (
+        sa.select(
+            col(Session.learner_id),
+            col(Session.pool_id),
+            col(Response.item_version_id),
+            col(Score.correct),
+            col(Response.moves_ability),
+            col(Response.exposure_class),
+            col(Response.response_time_ms),
+            col(Response.answered_at),
+        )
+        .select_from(Response)
+        .join(Session, col(Session.id) == col(Response.session_id))
+        .join(Score, col(Score.response_id) == col(Response.id))
+        .where(col(Session.exam_id) == exam_id, latest_score())
+        .order_by(col(Session.learner_id).desc(), col(Response.answered_at), col(Response.id))
+    )
+    for batch in db.execute(query, execution_options={"yield_per": BATCH}).partitions():
+        yield from batch
+
+
+def count(db: Db, exam_id: int) -> int:
+    """How many answers an exam has."""
+    query = sa.select(sa.func.count()).select_from(Response).join(Session, col(Session.id) == col(Response.session_id))
+    return db.scalar(query.where(col(Session.exam_id) == exam_id)) or 0
 
 
 def replayable(session_id: int) -> sa.Select[Response, Score]:

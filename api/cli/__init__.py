@@ -8,7 +8,19 @@ import sys
 import click
 import sqlalchemy.exc
 
-from api.cli import analyzing, clients, database, demo, importing, openapi, parameters, serving, simulating, working
+from api.cli import (
+    analyzing,
+    clients,
+    database,
+    demo,
+    importing,
+    openapi,
+    parameters,
+    serving,
+    simulating,
+    tuning,
+    working,
+)
 from api.config import ConfigError
 from itembank.errors import ItemBankError
 
@@ -31,6 +43,7 @@ cli.add_command(importing.import_bundle)
 cli.add_command(parameters.parameters)
 cli.add_command(simulating.simulate_command)
 cli.add_command(analyzing.analyze_command)
+cli.add_command(tuning.tune_command)
 cli.add_command(serving.serve)
 cli.add_command(working.worker)
 cli.add_command(demo.demo)

@@ -93,7 +93,9 @@ def choose(
     probabilities = posterior(log_posterior)
     theta, standard_error = ability(probabilities)
     position = administered.size + 1
-    context = Context(pool, probabilities, theta, standard_error, position, policy, eligible, rng, profile)
+    context = Context(
+        pool, probabilities, theta, standard_error, position, policy, eligible, rng, profile, administered
+    )
     if program is not None:
         return within_form(context, program, administered, eligible_count)
     objective, weights, need = content_need(context, administered)

@@ -7,26 +7,22 @@ round differently, or in blocks too small for threads; so the same context and s
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr
 
 from engine.irt import NODES, information, log_probabilities, probability
-from engine.irt.curves import LOGIT_LIMIT, expit
-from engine.irt.types import BoolArray, FloatArray, TableArray
+from engine.irt.types import BoolArray, FloatArray, IntArray, TableArray
 from engine.pool import BLOCK, Pool
-from engine.selection.content import shares
+from engine.selection.eligibility import objectives_with
 from engine.selection.exposure import Chance
 from engine.selection.policy import Criterion, Policy
 from engine.selection.profile import Profile
 from engine.selection.strata import distance_in_strata, stratum_at
+from engine.selection.teaching import suitability, worth
 
 NEGLIGIBLE = 1e-12
 LIKELY = 1e-7  # node probabilities below this are left out where each node costs a curve; together under 0.002 %
-HEADROOM = 0.5  # logits above the cut score that an objective is practised up to
-LEAST_WORTH = 0.02  # of the share of an objective that needs no practice, so that it is not forgotten
-SPREAD = 0.15  # of the probability of a right answer around its target
 PIECE = 2048  # items at a time, where each node costs a curve
 
 
@@ -37,6 +33,7 @@ class Context:
     probabilities : (121,), node probabilities of the ability, sum 1;  theta, standard_error : its mean and sd, logits
     position : of the item to choose, from 1;  eligible : (I,), the items that may be served
     rng : the chance of this position, from `rng_for`;  profile : of the learner by objective, None if unknown
+    administered : (n,), pool indices of this sitting so far
     """
 
     pool: Pool
@@ -48,6 +45,7 @@ class Context:
     eligible: BoolArray
     rng: Chance
     profile: Profile | None = None
+    administered: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def posterior_information(context: Context, span: slice) -> TableArray:
@@ -166,27 +164,16 @@ def target_success(context: Context, span: slice) -> FloatArray:
 
 
 def readiness_gain(context: Context, span: slice) -> FloatArray:
-    """Where practice helps most: weighty, weak or little known objectives, at a difficulty that keeps learners going.
+    """Where practice helps most: the worth of an item's objective times how well its difficulty suits the learner.
 
-    The score is the worth of the item's objective times exp(-((p - target) / SPREAD)^2 / 2), p the probability of a
-    right answer at the ability on that objective. The worth of objective k with weight w, ability m and standard error
-    s is w * P(ability < cut score + HEADROOM): what the exam asks for and the learner is not sure to have.
+    See `teaching`: weighty, weak or little known objectives, in turns, at the policy's probability of a right answer.
     """
-    pool, target = context.pool, context.policy.target_success
-    theta, worth = practised(context)
+    pool, profile = context.pool, context.profile
+    counts = np.bincount(pool.objective[context.administered], minlength=pool.objective_weights.size)
+    values = worth(profile, pool.objective_weights, counts, objectives_with(pool, context.eligible))
     where = pool.objective[span]
-    a, b, c, d = parameters(pool, span)
-    chance = c + (d - c) * expit(np.clip(a * (theta[where] - b), -LOGIT_LIMIT, LOGIT_LIMIT))
-    return np.asarray(worth[where] * np.exp(-0.5 * np.square((chance - target) / SPREAD)))
-
-
-def practised(context: Context) -> tuple[FloatArray, FloatArray]:
-    """The ability (K,) on each objective and what practice of it is worth (K,); one ability for all if not known."""
-    weights, profile = context.pool.objective_weights, context.profile
-    if profile is None:
-        return np.full(weights.size, context.theta), shares(weights, np.ones(weights.size, dtype=np.bool_))
-    short = ndtr((profile.cut_score + HEADROOM - profile.abilities) / profile.standard_errors)
-    return profile.abilities, shares(weights, np.ones(weights.size, dtype=np.bool_)) * (short + LEAST_WORTH)
+    theta = np.full(where.size, context.theta) if profile is None else profile.abilities[where]
+    return values[where] * suitability(theta, *parameters(pool, span), target=context.policy.target_success)
 
 
 def random(context: Context, span: slice) -> FloatArray:

@@ -92,18 +92,14 @@ def due(pool: Pool, course: Course) -> Taken | None:
 
 def sibling(pool: Pool, course: Course) -> Taken | None:
     """An unseen sibling of the item that was answered wrong first, of those whose time has come."""
-    for wrong in course.waiting:
-        if wrong.position > course.position or wrong.item_version not in pool.index_of_version:
-            continue
-        beside = pool.siblings_of.get(pool.index_of_version[wrong.item_version])
-        if beside is None:
-            continue
-        free = eligible_items(
-            pool,
-            administered=course.administered,
-            blocked=course.off | course.excluded,
-            objectives=course.objectives,
-        )
+    index_of, ready = pool.index_of_version, [each for each in course.waiting if each.position <= course.position]
+    found = (pool.siblings_of.get(index_of.get(wrong.item_version, -1)) for wrong in ready)
+    besides = [beside for beside in found if beside is not None]
+    if not besides:
+        return None
+    blocked = course.off | course.excluded
+    free = eligible_items(pool, administered=course.administered, blocked=blocked, objectives=course.objectives)
+    for beside in besides:
         left = [int(place) for place in beside if free[place]]
         if left:
             return Taken(left[0], Turn.sibling, tuple(left))
@@ -132,6 +128,7 @@ def waiting_of(trace: Mapping[str, Any]) -> Iterator[Waiting]:
 
 
 def still_waiting(pool: Pool, waiting: Sequence[Waiting], chosen: int) -> list[list[int]]:
-    """The same without those that the item at pool index `chosen` is a sibling of; plain JSON."""
+    """The same without those that the item at pool index `chosen` is a sibling of, or that have none; plain JSON."""
     beside = {int(pool.item_versions[place]) for place in pool.siblings_of.get(chosen, ())}
-    return [[each.item_version, each.position] for each in waiting if each.item_version not in beside]
+    hopeful = [each for each in waiting if pool.index_of_version.get(each.item_version, -1) in pool.siblings_of]
+    return [[each.item_version, each.position] for each in hopeful if each.item_version not in beside]
