@@ -1,9 +1,20 @@
 import numpy as np
 import pytest
 
-from engine.irt import information
+from engine.irt import ScoredModel, information
 from engine.pool import TABLE_NODES
 from tests.factories.pools import make_pool
+
+MODEL = ScoredModel.partial_credit(1.0, (0.0, 0.5))
+
+
+def test_its_models_are_copies_that_nobody_can_change():
+    given = {2: MODEL}
+    pool = make_pool(5, scored=given)
+    given[3] = MODEL
+    assert pool.scored == {2: MODEL}
+    with pytest.raises(TypeError):
+        pool.scored[3] = MODEL
 
 
 def test_its_arrays_are_copies_that_nobody_can_write_to():
@@ -74,6 +85,7 @@ def test_its_size_in_memory_is_about_that_of_its_arrays():
         ({"enemies": [(0, 1), (2, 5)]}, r"enemies\[1\] is \[2, 5\]: pool indices from 0 to 4"),
         ({"enemies": [(3, 3)]}, r"enemies\[0\] is \[3, 3\]: two different items"),
         ({"enemies": [0, 1]}, r"enemies has shape \(2,\), \('any', 2\) expected"),
+        ({"scored": {5: MODEL}}, "scored has a model for 5: pool indices from 0 to 4"),
     ],
 )
 def test_what_a_pool_must_not_have_is_refused_with_its_place(changes, message):

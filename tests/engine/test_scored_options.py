@@ -212,3 +212,23 @@ def test_an_open_session_keeps_the_parameters_it_began_with(
     np.testing.assert_array_equal(np.frombuffer(session.log_posterior), after)
     assert not pool.scored
     assert len(loading.get_pool(db, later.pool_id).scored) == 3
+
+
+def test_a_decision_that_partial_credit_made_is_told_again(
+    db: Db, exam: Exam, begin: Callable[..., Session], now: datetime
+) -> None:
+    said = parameters(3.0, 1.0, model="gpcm", steps=(-1.0, 0.0, 1.0))
+    for name in ("first", "second"):
+        make_multiple(db, exam, name)
+    release(db, exam, {"first": said, "second": said})
+    session = begin(mode=Mode.adaptive_test, **SPRT, alpha=0.4, beta=0.4, indifference=0.3)
+    served = delivery.current(db, session)
+    given = Given(1, served.item.question.id, tuple(option.id for option in served.item.question.options[:2]))
+    step = delivery.answer(db, session.tenant_id, session.uuid, given, now=now)
+    assert (step.scored.correct, step.stop_reason) == (False, "classified")
+    assert step.decision is not None
+    assert (step.decision.outcome, step.decision.rule) == ("pass", "sprt")
+    db.refresh(session)
+    assert delivery.answer(db, session.tenant_id, session.uuid, given, now=now).decision == step.decision
+    assert reports.session_report(db, exam, session).decision == step.decision
+    assert replays(db, session)
