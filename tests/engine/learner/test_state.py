@@ -10,6 +10,7 @@ from engine.learner.state import (
     ability_covariance,
     ability_means,
     ability_sds,
+    after_answers,
     drifted,
     initial,
     overall,
@@ -255,3 +256,12 @@ def test_one_answer_to_an_absurd_item_does_not_make_anyone_infinitely_certain():
     state = updated(initial(1, PRIOR), 0, True, 1e300, edge)
     assert 0.01 < ability_sds(state)[0] < 0.1
     assert np.isfinite(updated(state, 0, False, 1e300, edge).mean).all()
+
+
+def test_a_sitting_by_itself_is_its_answers_one_after_another():
+    answers = [(1, True, (1.0, 0.5, 0.2, 1.0)), (0, False, (0.8, -0.5, 0.0, 1.0))]
+    state = after_answers(2, Prior(mean=0.3), answers)
+    once = updated(initial(2, Prior(mean=0.3)), 1, True, 1.0, 0.5, 0.2, 1.0)
+    twice = updated(once, 0, False, 0.8, -0.5, 0.0, 1.0)
+    assert (state.mean == twice.mean).all()
+    assert state.answers.tolist() == [1, 1]
