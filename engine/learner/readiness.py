@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import comb, ndtr
+from scipy.special import ndtr
 
 from engine.irt.types import FloatArray, IntArray, Real
 from engine.learner.mastery import ENOUGH_ANSWERS, INTERVAL
@@ -95,27 +95,18 @@ def proportional_counts(weights: FloatArray, items: IntArray, length: int) -> In
 def pass_probability(x: FloatArray, form: Form) -> FloatArray:
     """pi(x), (...), at abilities x (..., K): the chance of at least `pass_mark` right.
 
-    The distribution of the number right, objective by objective: a binomial for the items of one, since all of them are
-    expected alike, added to those before. Source: Lord & Wingersky (1984), APM 8(4), 453-461.
+    The distribution of the number right, item by item. Source: Lord & Wingersky (1984), APM 8(4), 453-461.
     """
     p = np.moveaxis(expected_scores(form.curves, x), -1, 0)  # (K, ...)
-    distribution = np.ones((1, *p.shape[1:]))  # (n + 1, ...), the number right first: sums run along memory
-    for k in np.flatnonzero(form.counts).tolist():
-        more = binomial(int(form.counts[k]), p[k])
-        sums = np.zeros((len(distribution) + len(more) - 1, *p.shape[1:]))
-        for right, chance in enumerate(more):
-            sums[right : right + len(distribution)] += chance * distribution
-        distribution = sums
+    length = int(form.counts.sum())
+    distribution = np.zeros((length + 1, *p.shape[1:]))  # the number right first: sums run along memory
+    moved = np.empty_like(distribution)
+    distribution[0] = 1.0
+    for asked, k in enumerate(np.repeat(np.arange(form.counts.size), form.counts), start=1):
+        reached = np.multiply(distribution[:asked], p[k], out=moved[:asked])
+        distribution[:asked] -= reached
+        distribution[1 : asked + 1] += reached
     return np.asarray(distribution[form.pass_mark :].sum(axis=0))
-
-
-def binomial(items: int, p: FloatArray) -> FloatArray:
-    """Probability (items + 1, ...) of each number right of `items` that each are with probability p (...)."""
-    powers = np.ones((2, items + 1, *p.shape))
-    np.cumprod(np.broadcast_to(p, (items, *p.shape)), axis=0, out=powers[0, 1:])
-    np.cumprod(np.broadcast_to(1.0 - p, (items, *p.shape)), axis=0, out=powers[1, 1:])
-    ways = comb(items, np.arange(items + 1)).reshape(-1, *(1,) * p.ndim)
-    return np.asarray(ways * powers[0] * powers[1, ::-1])
 
 
 def pass_probability_normal(mean: FloatArray, variance: FloatArray, pass_mark: int) -> FloatArray:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.learner.rapid import FLOOR_SHARE, LEAST_TIMES, floors, is_rapid, medians, pace, wants_nudge
+from engine.learner.rapid import FLOOR_SHARE, LEAST_TIMES, average_pace, floors, is_rapid, medians, pace, wants_nudge
 
 
 @pytest.fixture(scope="session")
@@ -80,3 +80,22 @@ def test_pace_is_the_ratio_to_everybodys_times_and_careful_with_few():
     assert 1.0 < pace(median[:2] * 2.0, median[:2]) < pace(median * 2.0, median) < 2.0
     assert pace(np.array([]), np.array([])) == 1.0
     assert pace(np.array([np.nan, 0.0, 30_000.0]), np.array([1.0, 30_000.0, np.nan])) == 1.0
+
+
+def test_the_average_pace_is_the_mean_of_skewed_times(rng):
+    usual = rng.uniform(20_000, 60_000, 4_000)
+    times = 2.0 * usual * np.exp(0.5 * rng.standard_normal(4_000))
+    assert average_pace(times, usual) == pytest.approx(2.0 * np.exp(0.125), rel=0.03)
+    assert pace(times, usual) == pytest.approx(2.0, rel=0.03)
+
+
+def test_an_afternoon_off_hardly_moves_the_average_pace():
+    usual = np.full(50, 30_000.0)
+    times = np.append(usual[:-1], 4 * 3_600_000.0)
+    assert average_pace(usual, usual) == 1.0
+    assert 1.0 < average_pace(times, usual) < 1.1
+
+
+def test_nobody_has_the_usual_pace():
+    assert average_pace(np.empty(0), np.empty(0)) == 1.0
+    assert average_pace(np.array([np.nan, 0.0]), np.array([1.0, 1.0])) == 1.0
