@@ -50,16 +50,23 @@ def test_the_shared_error_of_priors_counts_for_their_share_and_ties_objectives()
     assert (exact.uncertainty == 0.0).all()
 
 
+def width(readiness: learner.Readiness) -> float:
+    assert readiness.low is not None
+    assert readiness.high is not None
+    return readiness.high - readiness.low
+
+
 def test_uncertain_difficulties_make_readiness_less_sure() -> None:
     kept = yardsticks.scored(POOL)
     sure, unsure = (
         yardsticks.mock_form(kept, 0.0, b_sd=0.5 * prior, prior=prior) for prior in (np.zeros(5), np.ones(5))
     )
     answers = [(place % 2, True, (1.5, 0.0, 0.0, 1.0)) for place in range(10)]
-    state = learner.after_answers(2, Prior(), answers)
+    state = learner.initial(2, Prior())
+    for objective, right, parameters in answers:
+        state = learner.updated(state, objective, right, *parameters)
     narrow, wide = (learner.readiness(state, form, kept.domain) for form in (sure, unsure))
-    assert wide.high is not None and wide.low is not None and narrow.high is not None and narrow.low is not None
-    assert wide.high - wide.low > narrow.high - narrow.low
+    assert width(wide) > width(narrow)
 
 
 def test_a_pool_has_one_yardstick_per_cut_score(db: Db, now: datetime) -> None:
