@@ -74,7 +74,7 @@ def demo(port: int | None) -> None:
     facts = {"base_url": serving.base_url(listener), "api_key": str(key), "exam": exam}
     write_private(FOLDER / "demo.json", json.dumps(facts, indent=1) + "\n")
     click.echo(INTRODUCTION.format(**facts) + STEPS.replace("EXAM", exam))
-    worker = working.Child(os.environ | {"NEXTITEM_DATABASE_URL": config.database_url})
+    worker = working.Child(config.database_url)
     serving.run(config, listener, on_exit=worker.stop)
 
 

@@ -21,6 +21,11 @@ def read_config() -> Config:
     return Config.from_environment(os.environ)
 
 
+def for_child(**changes: str) -> dict[str, str]:
+    """The environment for a process of ours, with some variables set."""
+    return {**os.environ, **changes}
+
+
 def migrate(config: Config) -> str | None:
     """Bring the database to the newest revision; an SQLite file's folder is made."""
     url = sa.make_url(config.database_url)

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from threading import Thread
 from typing import Any
 
@@ -12,7 +11,7 @@ import click
 
 from api import observe
 from api.cli.serving import ONE_THREAD, check_database
-from api.cli.settings import read_config, utc_now
+from api.cli.settings import for_child, read_config, utc_now
 from api.worker import Worker
 from itembank.store import open_engine
 
@@ -58,10 +57,10 @@ def _stop_at_end(working: Worker) -> None:
 class Child:
     """A worker in a process of its own, for a command that serves. It ends with this process, however that ends."""
 
-    def __init__(self, environ: Mapping[str, str]):
+    def __init__(self, database_url: str):
         command = [sys.executable, "-c", "from api.cli import main; main()", "worker", "--until-eof"]
-        threads = dict.fromkeys(ONE_THREAD, "1")
-        self._process = subprocess.Popen(command, env={**threads, **environ}, stdin=subprocess.PIPE)  # noqa: S603  # all of it is ours
+        settings = for_child(NEXTITEM_DATABASE_URL=database_url, **dict.fromkeys(ONE_THREAD, "1"))
+        self._process = subprocess.Popen(command, env=settings, stdin=subprocess.PIPE)  # noqa: S603  # all of it is ours
 
     def stop(self) -> None:
         self._process.terminate()

@@ -65,8 +65,8 @@ def precision(pool: Pool, policy: Policy, prior_sd: float) -> Iterator[Finding]:
     where = f"at most {policy.maximum_length} items" if policy.maximum_length else "all items"
     if missed.all():
         what = f"{policy.standard_error:g} asked for, {where} come to {best:.2f} at best"
-        remedy = f"at least {upwards(best):g}, or more, longer or better items"
-        yield Finding(Severity.error, "standard_error", what, "longer sittings, or " + remedy, facts)
+        remedy = f"at least {upwards(best):g}, longer sittings, or better items"
+        yield Finding(Severity.error, "standard_error", what, remedy, facts)
         return
     places = ", ".join(f"{theta:g}" for theta in GRID[missed].tolist())
     what = f"{policy.standard_error:g} asked for, {where} don't come to it at an ability of {places} ({worst:.2f})"

@@ -46,7 +46,8 @@ class WorkerProcess:
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
+    """Wait. A worker loads all libraries, and draws pictures in the end, which takes long on a busy machine."""
+    end = time.monotonic() + 5 * PATIENCE_S
     while not is_so():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
