@@ -58,8 +58,8 @@ def test_uncertain_difficulties_make_readiness_less_sure() -> None:
     answers = [(place % 2, True, (1.5, 0.0, 0.0, 1.0)) for place in range(10)]
     state = learner.after_answers(2, Prior(), answers)
     narrow, wide = (learner.readiness(state, form, kept.domain) for form in (sure, unsure))
-    assert wide.high is not None and wide.low is not None and narrow.high is not None and narrow.low is not None
-    assert wide.high - wide.low > narrow.high - narrow.low
+    assert (narrow.missing, wide.missing) == ((), ())
+    assert wide.high - wide.low > narrow.high - narrow.low  # type: ignore[operator]  # nothing is missing
 
 
 def test_a_pool_has_one_yardstick_per_cut_score(db: Db, now: datetime) -> None:
