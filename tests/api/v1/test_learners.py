@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
+from sqlmodel import select
 
-from itembank import authoring, catalog, learners
+from itembank import authoring, learners
 from itembank.content import ExamContent, ObjectiveContent
-from itembank.store import transaction
+from itembank.models import Tenant
+from itembank.store import Db, transaction
 from tests.factories.articles import lesson, make_mistakes
 from tests.factories.bank import make_exam, make_items, make_tenant
 from tests.factories.clock import Clock
@@ -28,6 +30,10 @@ def lms(engine: sa.Engine, client: FlaskClient, api_key: Callable[..., str]) -> 
         make_mistakes(db, exam)
         authoring.add_article(db, exam, lesson(), actor="test", now=exam.created_at)
     return Caller(client, api_key("sessions:write", "learners:read", "admin"))
+
+
+def tenant_id(db: Db) -> int:
+    return db.exec(select(Tenant.id)).one()
 
 
 def right(options: list[dict[str, Any]]) -> int:
@@ -137,8 +143,7 @@ def test_articles_are_recommended_for_what_is_weak_and_say_for_which_objective(l
 def test_a_learner_new_to_the_exam_has_nothing_but_its_prior(lms: Caller, engine: sa.Engine, now: datetime) -> None:
     sit(lms)
     with transaction(engine, writes=True) as db:
-        tenant = catalog.find_exam(db, 1, "exam")
-        learners.get_or_add(db, tenant.tenant_id if tenant else 1, "eve", now)
+        learners.get_or_add(db, tenant_id(db), "eve", now)
     report = lms.get("/v1/learners/eve/exams/exam").json
     assert (report["answers"], report["ability"]["theta"], report["ability"]["standard_error"]) == (
         0,
@@ -152,11 +157,11 @@ def test_a_learner_new_to_the_exam_has_nothing_but_its_prior(lms: Caller, engine
 def test_an_exam_that_nobody_has_begun_has_a_report_too(lms: Caller, engine: sa.Engine, now: datetime) -> None:
     sit(lms, policy=FIXED | {"maximum_length": 1})
     with transaction(engine, writes=True) as db:
-        tenant_id = db.scalar(sa.text("SELECT id FROM tenant WHERE name = 'acme'"))
-        authoring.create_exam(db, tenant_id, ExamContent(slug="bare", title="Bare"), actor="test", now=now)
+        owner = tenant_id(db)
+        authoring.create_exam(db, owner, ExamContent(slug="bare", title="Bare"), actor="test", now=now)
         blueprint = (ObjectiveContent("1", "All", 1.0),)
         content = ExamContent(slug="new", title="New", blueprint=blueprint, prior_mean=0.5)
-        authoring.create_exam(db, tenant_id, content, actor="test", now=now)
+        authoring.create_exam(db, owner, content, actor="test", now=now)
     bare, new = (lms.get(f"/v1/learners/ada/exams/{slug}").json for slug in ("bare", "new"))
     assert (bare["domains"], bare["objectives"]) == ([], [])
     assert [each["code"] for each in new["readiness"]["missing"]] == ["1"]
