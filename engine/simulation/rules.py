@@ -46,7 +46,8 @@ class Rules:
         for name in (field.name for field in fields(policy)):
             value, only = getattr(policy, name), getattr(usual, name)
             if name not in SIMULATED | WITHOUT_EFFECT and value != only:
-                raise InvalidPolicy(name, value, f"{only!r} ({REASONS.get(name, 'nothing else is simulated')})")
+                expected = "null" if only is None else repr(only)
+                raise InvalidPolicy(name, value, f"{expected} ({REASONS.get(name, 'nothing else is simulated')})")
         if policy.maximum_length is None:
             raise InvalidPolicy("maximum_length", None, "a whole number (a simulated sitting must end)")
         return cls(policy, policy.maximum_length)

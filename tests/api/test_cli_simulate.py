@@ -53,8 +53,54 @@ def test_the_files_are_written(bank: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {"criterion": "kullback_leibler"},
+        {"criterion": "minimum_expected_posterior_variance"},
+        {"criterion": "a_stratified", "strata": 3},
+        {"criterion": "progressive"},
+        {"criterion": "target_success", "target_success": 0.8},
+        {"criterion": "random"},
+        {"content_rule": "priority_index", "strict_content": True},
+        {"maximum_exposure": 0.5},
+        {"change_of_estimate": 0.1},
+        {"minimum_information": 0.2},
+        {"classification": "confidence_interval", "confidence": 0.9, "on_time_out": "fail"},
+        {"classification": "sprt", "indifference": 0.5, "alpha": 0.1, "beta": 0.1},
+    ],
+    ids=lambda changes: " ".join(map(str, changes.values())),
+)
+def test_every_feature_of_a_policy_is_simulated(
+    bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, object]
+) -> None:
+    policy = file(tmp_path, {"minimum_length": 4, "maximum_length": 12, "standard_error": None} | changes)
+    arguments = ["--bank", bank, "--policy", policy, "--examinees", "64", "--cut", "0.25", "--json"]
+    assert run("simulate", *arguments) == 0
+    report = json.loads(capsys.readouterr().out)
+    summary, decided_by = report["summary"], "policy" if "classification" in changes else "estimate"
+    assert 4 <= summary["shortest"] <= summary["longest"] <= 12
+    assert sum(value for name, value in summary.items() if name.startswith("stopped_by_")) == pytest.approx(1.0)
+    assert sum(row["served"] for row in report["items"]) == round(64 * summary["mean_length"])
+    assert (summary["cut"], summary["decided_by"]) == (0.25, decided_by)
+
+
+def test_what_was_decided_about_each_examinee_is_written(bank: Path, tmp_path: Path) -> None:
+    policy, out = file(tmp_path, {"classification": "sprt", "maximum_length": 12}), tmp_path / "out"
+    assert run("simulate", "--bank", bank, "--policy", policy, "--examinees", "64", "--out", out) == 0
+    with (out / "examinees.csv").open(newline="", encoding="utf-8-sig") as lines:
+        assert {row["decision"] for row in csv.DictReader(lines)} == {"pass", "fail"}
+
+
+@pytest.mark.parametrize(
     ("content", "told"),
     [
+        ({"time_limit_s": 600}, "time_limit_s: 600 given, null (no response times are simulated)"),
+        ({"strict_content": True, "maximum_length": 61}, "a length that the bank can fill (y has 20 of 21 items"),
+        ({"criterion": "a_stratified", "content_rule": "priority_index"}, "criterion: "),
+        ({"maximum_exposure": 0}, "maximum_exposure: 0 given, null or a number above 0"),
+        ({"classification": "coin"}, "classification: 'coin' given, one of"),
+        ({"alpha": 0.7}, "alpha: 0.7 given"),
+        ('{"standard_error": NaN}', "standard_error: nan given"),
         ({"maximum_length": None}, "maximum_length: None given, a whole number"),
         ({"criterion": "best"}, "criterion: 'best' given, one of"),
         ({"length": 3}, "length: 3 given, no such field"),
@@ -66,7 +112,7 @@ def test_a_policy_that_cannot_be_simulated_is_refused_in_one_line(
     bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: object, told: str
 ) -> None:
     assert run("simulate", "--bank", bank, "--policy", file(tmp_path, content)) == 2
-    error = capsys.readouterr().err
+    (error,) = capsys.readouterr().err.splitlines()
     assert told in error
     assert "--policy" in error
 
