@@ -4,9 +4,9 @@ An answer is decided on what was read and stored only if that is still so, so tw
 move a session. What was decided is stored with the answer; `engine.replaying` decides it again and compares.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,51 +16,37 @@ import sqlalchemy as sa
 from engine import form_sittings, learner, loading, progress
 from engine.answers import Change, Filed, Filled, Given, Served, Step, check_shape
 from engine.constraining import program_for
-from engine.errors import NothingDue, NothingToServe, PositionConflict, SessionFinished
+from engine.errors import PositionConflict, SessionFinished
 from engine.evidence import polytomous
+from engine.following import next_trace, profile_for, suspended_versions
+from engine.following import served as served_at
 from engine.form_sittings import check_time, check_times, expires_at, is_form, policy_of, position_of, sheet
-from engine.irt import Ability, estimate, normal_log_prior
-from engine.irt.types import BoolArray, FloatArray
+from engine.irt import Ability, estimate
+from engine.irt.types import FloatArray
 from engine.judging import Met, judge
-from engine.learner import Prior
 from engine.pool import Pool
-from engine.progress import Known
 from engine.selection import (
-    POLICIES,
     Criterion,
     Feedback,
-    Mode,
     Policy,
-    Profile,
     Progress,
-    Repeats,
-    Standing,
-    StartsFrom,
     StopReason,
-    Waiting,
-    decide,
     decided,
     decided_after,
     is_over_time,
-    option_order,
-    pack,
     standing_after,
     stop_reason,
     unpack,
     waiting_after,
-    withheld_items,
 )
-from engine.selection.program import Program
-from itembank import calibrations, form_answers, learners, responses, scoring, sessions, settling
+from engine.starting import start
+from itembank import learners, responses, scoring, sessions, settling
 from itembank.content import ExposureClass, SessionStatus
 from itembank.errors import KeyReused
-from itembank.models import Exam, Session
+from itembank.models import Session
 from itembank.settling import Learned, Remembered, Settlement
 from itembank.store import Db
 
-EXPOSURE_WINDOW = 500  # latest sessions by which the exposure of items is judged
-MOST_DUE = 500  # due items lined up in one sitting
-NARROWEST = 0.1  # logits; what is known better would fall between the nodes of the ability grid
 __all__ = [
     "LARGEST_SEED",
     "answer",
@@ -78,122 +64,13 @@ __all__ = [
 LARGEST_SEED = 2**53 - 1  # every JSON reader keeps it exactly
 
 
-def start(
-    db: Db,
-    *,
-    tenant_id: int,
-    exam: Exam,
-    learner: str,
-    mode: Mode,
-    changes: Mapping[str, object],
-    objectives: Sequence[str],
-    seed: int,
-    actor: str,
-    now: datetime,
-) -> Session:
-    """Begin a sitting and choose its first item.
-
-    changes : fields of the mode's policy to replace
-    objectives : codes of leaves or domains to limit it to, empty for all
-    Raises NothingToServe, InvalidPolicy, Invalid (an objective that the blueprint lacks), Infeasible and Unsolved (a
-    form), TimeOver (an earlier form of the learner is still to be ended).
-    """
-    policy = POLICIES[mode].with_changes(changes)
-    pool = loading.current_pool(db, exam, actor=actor, now=now)
-    codes = calibrations.expand_objectives(db, pool.version, objectives)
-    who = learners.get_or_add(db, tenant_id, learner, now)
-    learners.get_or_add_state(db, who.id, exam.id, now)
-    check_times(db, who.id, exam.id, now)
-    state = form_answers.lock_state(db, who.id, exam.id)  # no form may reserve what this sitting begins with
-    loading.timings(db, pool)  # so that no answer has to wait for them
-    prior = progress.prior_of(exam)
-    known = progress.known(db, state, pool, prior).at(now, prior)
-    excluded, resting = _met(db, who.id, exam.id, pool, policy, state.reserved, now)
-    begin = _begin(policy, pool, known, prior)
-    queue = _due(db, who.id, exam.id, pool, now) if _reviews(policy) else []
-    off = _suspended(db, pool, exam.id, exam.bank_revision)
-    courses = _courses(db, pool, policy, mode)
-    withheld = withheld_items(pool, policy, courses, blocked=resting, suspended=off, objectives=codes, seed=seed)
-    excluded, resting = excluded | withheld, resting | withheld
-    line = None
-    if is_form(policy):
-        line = form_sittings.lined_up(
-            db,
-            pool,
-            policy,
-            exam,
-            who.id,
-            begin=begin,
-            excluded=excluded,
-            resting=resting,
-            suspended=off,
-            objectives=codes,
-            seed=seed,
-            now=now,
-        )
-        queue, excluded, resting = line.versions, line.excluded, line.resting
-    first = (
-        line.first
-        if line is not None
-        else _next(
-            db,
-            pool,
-            policy,
-            begin,
-            suspended=off,
-            administered=(),
-            objectives=codes,
-            excluded=excluded,
-            resting=resting,
-            seed=seed,
-            queue=queue,
-            waiting=(),
-            profile=_profile(policy, pool, known, prior, exam.cut_score),
-            program=program_for(db, pool, policy, codes),
-            standing=Standing.at_start(policy, exam.cut_score),
-            now=now,
-        )
-    )
-    if first is None and policy.criterion is Criterion.due_date:
-        coming = progress.reviews(db, who.id, exam.id, pool, off)
-        raise NothingDue(exam.slug, progress.next_review(coming, now))
-    if first is None:
-        raise NothingToServe(exam.slug, len(pool))
-    session = Session(
-        tenant_id=tenant_id,
-        exam_id=exam.id,
-        learner_id=who.id,
-        pool_id=pool.version,
-        mode=mode.value,
-        policy=policy.to_json(),
-        objectives=list(codes),
-        seed=seed,
-        status=SessionStatus.IN_PROGRESS,
-        start_log_posterior=begin.tobytes(),
-        log_posterior=begin.tobytes(),
-        excluded=pack(excluded),
-        resting=pack(resting),
-        queue=queue,
-        administered=[first["item_version"]] if line is None else queue,
-        current=first,
-        form=None if line is None else line.facts,
-        started_at=now,
-        updated_at=now,
-    )
-    db.add(session)
-    if line is not None:
-        form_sittings.reserve(db, state, pool, queue)
-    db.flush()
-    return session
-
-
 def current(db: Db, session: Session | sa.Row[*tuple[Any, ...]]) -> Served:
     """The open position; of a form the first one without an answer. Raises SessionFinished, Conflict."""
     if isinstance(session, Session) and session.form is not None:
         return form_sittings.current(db, session)
     if session.status is SessionStatus.FINISHED or session.current is None:
         raise SessionFinished(session.uuid, session.stop_reason or "")
-    return _served(db, len(session.administered), session.current)
+    return served_at(db, len(session.administered), session.current)
 
 
 def answer(db: Db, tenant_id: int, session_uuid: UUID, given: Given, *, now: datetime) -> Step | Filed:
@@ -288,8 +165,13 @@ def _settle(db: Db, session: sa.Row[*tuple[Any, ...]], served: Served, given: Gi
         stop_reason=settlement.stop_reason,
         decision=decided(policy, outcome.progress, settlement.stop_reason),
         reveals=settlement.reveals,
-        next=None if following is None else _served(db, served.position + 1, following),
+        next=None if following is None else served_at(db, served.position + 1, following),
     )
+
+
+def _versions(pool: Pool, items: Sequence[int]) -> list[int]:
+    """Version ids of the pool's items with these ids."""
+    return pool.item_versions[np.isin(pool.items, items)].tolist() if items else []
 
 
 def _judge(
@@ -299,7 +181,7 @@ def _judge(
     pool, version = loading.get_pool(db, session.pool_id), served.item.item_version_id
     place, prior = pool.index_of_version[version], progress.prior_of(session)
     scored = scoring.score(given.selected, served.item.keys)
-    off = _suspended(db, pool, session.exam_id, session.bank_revision)
+    off = suspended_versions(db, pool, session.exam_id, session.bank_revision)
     judged = judge(
         pool,
         place,
@@ -325,7 +207,7 @@ def _judge(
         parameters=pool.parameters(place),
         log_likelihood=polytomous(pool, place, scored, given.selected),
     )
-    following = _next(
+    following = next_trace(
         db,
         pool,
         policy,
@@ -338,7 +220,7 @@ def _judge(
         seed=session.seed,
         queue=session.queue,
         waiting=waiting_after(policy, session.current, right=scored.correct),
-        profile=_profile(policy, pool, known, prior, session.cut_score),
+        profile=profile_for(policy, pool, known, prior, session.cut_score),
         program=program_for(db, pool, policy, session.objectives),
         standing=standing,
         now=now,
@@ -411,7 +293,7 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
     if settled is None:
         raise SessionFinished(session.uuid, session.stop_reason or "")
     response, score = settled
-    served = _served(db, given.position, response.trace)
+    served = served_at(db, given.position, response.trace)
     same = given.item == served.item.question.id and sorted(given.selected) == sorted(response.selected)
     if not same and given.idempotency_key is not None and given.idempotency_key == response.idempotency_key:
         raise KeyReused(given.idempotency_key)
@@ -446,111 +328,4 @@ def _again(db: Db, session: sa.Row[*tuple[Any, ...]], given: Given) -> Step:
 def _after(db: Db, session: sa.Row[*tuple[Any, ...]], position: int) -> Served:
     """What was served after a settled position: the open one, or the one answered next."""
     later = responses.find_settled(db, session.id, position + 1)
-    return _served(db, position + 1, session.current if later is None else later[0].trace)
-
-
-def _served(db: Db, position: int, trace: Mapping[str, Any]) -> Served:
-    return Served(position, loading.item(db, trace["item_version"]), tuple(trace["option_order"]))
-
-
-def _begin(policy: Policy, pool: Pool, known: Known, prior: Prior) -> FloatArray:
-    """The log posterior (121,) of ability that a sitting begins with."""
-    if policy.starts_from is StartsFrom.prior:
-        return normal_log_prior(prior.mean, prior.sd)
-    ability = progress.overall(known.on(pool.objective_codes, prior), pool)
-    return normal_log_prior(ability.theta, max(ability.standard_error, NARROWEST))
-
-
-def _profile(policy: Policy, pool: Pool, known: Known, prior: Prior, cut_score: float) -> Profile | None:
-    """The learner by objective, for the criterion that asks for it."""
-    if policy.criterion is not Criterion.readiness_gain:
-        return None
-    state = known.on(pool.objective_codes, prior)
-    return Profile.of(learner.ability_means(state), learner.ability_sds(state), cut_score)
-
-
-def _reviews(policy: Policy) -> bool:
-    return policy.criterion is Criterion.due_date or policy.review_share > 0
-
-
-def _due(db: Db, learner_id: int, exam_id: int, pool: Pool, now: datetime) -> list[int]:
-    """Version ids of the pool's items that the learner should review now, most overdue first."""
-    rows = learners.due_items(db, learner_id, exam_id, now)
-    version_of = dict(zip(pool.items[~pool.pretest].tolist(), pool.item_versions[~pool.pretest].tolist(), strict=True))
-    return [version_of[row.item_id] for row in rows if row.item_id in version_of][:MOST_DUE]
-
-
-def _met(
-    db: Db, learner_id: int, exam_id: int, pool: Pool, policy: Policy, reserved: Sequence[int], now: datetime
-) -> tuple[BoolArray, BoolArray]:
-    """Masks over the pool: items met in earlier sittings; of those, the ones that may not come back in this one.
-
-    reserved : ids of items in an open mock, which are in both
-    """
-    rows = learners.items_met(db, learner_id, exam_id)
-    since = now - timedelta(hours=policy.repeat_after_hours)
-    excluded = np.isin(pool.items, [*(row[0] for row in rows), *reserved])
-    if policy.repeats is Repeats.never:
-        return excluded, excluded
-    return excluded, np.isin(pool.items, [*(row[0] for row in rows if row[1] > since), *reserved])
-
-
-def _versions(pool: Pool, items: Sequence[int]) -> list[int]:
-    """Version ids of the pool's items with these ids."""
-    return pool.item_versions[np.isin(pool.items, items)].tolist() if items else []
-
-
-def _suspended(db: Db, pool: Pool, exam_id: int, bank_revision: int) -> list[int]:
-    """The pool's version ids that may not be served, as of a bank revision; ascending."""
-    return sorted(loading.withdrawn(db, exam_id, bank_revision) & pool.index_of_version.keys())
-
-
-def _courses(db: Db, pool: Pool, policy: Policy, mode: Mode) -> Sequence[tuple[Sequence[int], bytes]]:
-    """What recent sittings served and could not serve, for a policy that bounds exposure."""
-    if policy.maximum_exposure is None:
-        return ()
-    return sessions.recent_courses(db, pool.version, mode=mode.value, limit=EXPOSURE_WINDOW)
-
-
-def _next(
-    db: Db,
-    pool: Pool,
-    policy: Policy,
-    log_posterior: FloatArray,
-    *,
-    suspended: Sequence[int],
-    administered: Sequence[int],
-    objectives: Sequence[str],
-    excluded: BoolArray,
-    resting: BoolArray,
-    seed: int,
-    queue: Sequence[int],
-    waiting: Sequence[Waiting],
-    profile: Profile | None,
-    program: Program | None,
-    standing: Standing | None,
-    now: datetime,
-) -> dict[str, Any] | None:
-    """The trace of the next choice, with the order of its options, or None when nothing is left to serve."""
-    trace = decide(
-        pool,
-        policy,
-        log_posterior,
-        administered=administered,
-        objectives=objectives,
-        excluded=excluded,
-        resting=resting,
-        suspended=suspended,
-        seed=seed,
-        queue=queue,
-        waiting=waiting,
-        profile=profile,
-        program=program,
-        standing=standing,
-    )
-    if trace is None:
-        return None
-    item = loading.item(db, trace["item_version"])
-    options = len(item.question.options)
-    order = option_order(policy, options=options, may_shuffle=item.shuffle, seed=seed, position=trace["position"])
-    return trace | {"option_order": order, "now": now.isoformat()}
+    return served_at(db, position + 1, session.current if later is None else later[0].trace)
