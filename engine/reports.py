@@ -20,6 +20,7 @@ from engine.selection import (
     Feedback,
     Policy,
     Progress,
+    Reported,
     Standing,
     StartsFrom,
     StopReason,
@@ -27,6 +28,7 @@ from engine.selection import (
     decided_after,
     form_decision,
     pass_mark,
+    reported,
 )
 from engine.yardsticks import Part
 from itembank import catalog, responses
@@ -114,6 +116,7 @@ class Graded:
 @dataclass(frozen=True, slots=True)
 class SessionReport:
     """form : of a session on a form, once it is over
+    ability : the posterior mean;  estimate : by the policy's estimator, which the score rests on
     score : None says that there is not enough evidence for one;  decision : None where none is made, or not yet
 
     domains : by what this sitting's clean answers say alone; None of a sitting that starts from what is known already
@@ -123,6 +126,7 @@ class SessionReport:
     answers: int
     right: int
     ability: Ability
+    estimate: Reported
     score: ScaledScore | None
     decision: Decision | None
     objectives: tuple[ObjectiveCount, ...]
@@ -154,13 +158,14 @@ def session_report(db: Db, exam: Exam, session: Session, *, now: datetime) -> Se
         for response, score, *_ in rows
     )
     counts = [(item.item.question.objective, item.correct) for item in items]
-    ability = estimate(np.frombuffer(session.log_posterior))
+    ability, told = estimate(np.frombuffer(session.log_posterior)), _estimate(db, session, policy, rows)
     clean = sum(response.moves_ability for response, *_ in rows)
     return SessionReport(
         answers=len(items),
         right=sum(item.correct for item in items),
         ability=ability,
-        score=scaled(exam, ability, clean),
+        estimate=told,
+        score=scaled(exam, told, clean),
         decision=_decision(db, session, policy, len(items), ability),
         objectives=_by_objective(db, exam, counts),
         items=items,
@@ -174,7 +179,7 @@ def _form_report(db: Db, exam: Exam, session: Session, facts: Mapping[str, Any],
     ability = estimate(np.frombuffer(session.log_posterior))
     if session.status is not SessionStatus.FINISHED:
         answered = len(form_sittings.sheet(db, session).answered)
-        return SessionReport(answered, 0, ability, None, None, (), (), None, None)
+        return SessionReport(answered, 0, ability, Reported(*ability), None, None, (), (), None, None)
     rows = {row[0].position: row for row in db.execute(responses.answers(session.id)).all()}
     items = []
     for position in range(1, len(session.queue) + 1):
@@ -193,11 +198,13 @@ def _form_report(db: Db, exam: Exam, session: Session, facts: Mapping[str, Any],
             pass_mark=result.pass_mark,
             is_time_out=session.stop_reason == StopReason.time_limit,
         )
+    told = _estimate(db, session, Policy.from_json(session.policy), rows.values())
     return SessionReport(
         answers=len(rows),
         right=sum(item.correct for item in items),
         ability=ability,
-        score=scaled(exam, ability, clean),
+        estimate=told,
+        score=scaled(exam, told, clean),
         decision=decision,
         objectives=_by_objective(db, exam, [(item.item.question.objective, item.correct) for item in counting]),
         items=tuple(items),
@@ -263,6 +270,19 @@ def _next_review(db: Db, exam: Exam, session: Session, now: datetime) -> datetim
     return progress.next_review(progress.reviews(db, session.learner_id, exam.id, pool, off), now)
 
 
+def _estimate(db: Db, session: Session, policy: Policy, rows: Iterable[sa.Row[*tuple[Any, ...]]]) -> Reported:
+    """The ability by the policy's estimator, from the answers that count and their latest scores."""
+    pool = loading.get_pool(db, session.pool_id)
+    counting = [(row[0].item_version_id, row[1].correct) for row in rows if row[0].moves_ability]
+    return reported(
+        policy.estimator,
+        start=np.frombuffer(session.start_log_posterior),
+        now=np.frombuffer(session.log_posterior),
+        right=np.array([right for _, right in counting], dtype=np.bool_),
+        parameters=np.array([pool.parameters_of(version) for version, _ in counting]).reshape(-1, 4),
+    )
+
+
 def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: Ability) -> Decision | None:
     """Pass or fail, of a session that is over and was to decide that; by the scores given when the answers came."""
     if policy.classification is Classification.none or session.stop_reason is None:
@@ -289,9 +309,9 @@ def _decision(db: Db, session: Session, policy: Policy, answers: int, ability: A
     )
 
 
-def scaled(exam: Exam, ability: Ability, answers: int) -> ScaledScore | None:
-    """The score to report, or None while there is not enough evidence."""
-    if answers < ENOUGH_ANSWERS:
+def scaled(exam: Exam, ability: Ability | Reported, answers: int) -> ScaledScore | None:
+    """The score to report, or None while there is not enough evidence, or where the answers have no finite estimate."""
+    if answers < ENOUGH_ANSWERS or (isinstance(ability, Reported) and ability.at_bound):
         return None
     scale = Scale(exam.scale_mean, exam.scale_sd, exam.scale_minimum, exam.scale_maximum)
     margin = TO_95 * ability.standard_error

@@ -20,7 +20,7 @@ from itembank.models import (
     Response,
     Session,
 )
-from itembank.store import Db, Utc, insert_for, uuid7
+from itembank.store import Db, insert_for, uuid7
 
 ERASED = "erased"  # why a session of an erased learner ended
 
@@ -96,23 +96,12 @@ def due_items(db: Db, learner_id: int, exam_id: int, now: datetime) -> Sequence[
     return db.execute(query).all()
 
 
-def next_due(db: Db, learner_id: int, exam_id: int, now: datetime) -> datetime | None:
-    """When the next item that is not due yet will be, None if there is none."""
-    query = _memories(learner_id, exam_id).with_only_columns(sa.func.min(col(LearnerItem.due_at), type_=Utc))
-    return db.execute(query.where(col(LearnerItem.due_at) > now)).scalar()
-
-
 def due_dates(db: Db, learner_id: int, exam_id: int) -> Sequence[sa.Row[*tuple[Any, ...]]]:
     """(item_id, due_at) of all that the learner remembers of the exam, the one that is due first first."""
     query = _memories(learner_id, exam_id).with_only_columns(col(LearnerItem.item_id), col(LearnerItem.due_at))
     return db.execute(
         query.order_by(col(LearnerItem.due_at), col(LearnerItem.stability), col(LearnerItem.item_id))
     ).all()
-
-
-def memories(db: Db, learner_id: int, exam_id: int) -> Sequence[LearnerItem]:
-    """What the learner remembers of the exam's items, in the order of the items; only those that were reviewed."""
-    return db.execute(_memories(learner_id, exam_id).order_by(col(LearnerItem.item_id))).scalars().all()
 
 
 def _memories(learner_id: int, exam_id: int) -> sa.Select[LearnerItem]:

@@ -14,7 +14,7 @@ from engine import delivery
 from engine.answers import Filed, Filled, Served, Sheet, Step
 from engine.presenting import Explanation, Link, Picture, Presented
 from engine.reports import FormResult, Graded, ObjectiveCount, Reviewed, ScaledScore, SessionReport
-from engine.selection import Decision, Policy
+from engine.selection import Decision, Policy, Reported
 from engine.yardsticks import Estimate
 from itembank.content import SessionStatus
 from itembank.models import Response, Score, Session
@@ -202,6 +202,7 @@ def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict
         "answers": report.answers,
         "right": report.right if shows else None,
         "ability": ability_json(report.ability) if shows else None,
+        "estimate": _estimate(session, report.estimate) if shows else None,
         "score": scaled_score_json(score),
         "evidence": "not_enough" if report.score is None else "enough",
         "decision": decision_json(report.decision),
@@ -211,6 +212,10 @@ def report_json(session: Session, report: SessionReport, *, shows: bool) -> dict
         "items": [_reviewed(item, shows=shows) for item in report.items],
         "form": None if report.form is None else _form(report.form),
     }
+
+
+def _estimate(session: Session, told: Reported) -> dict[str, Any]:
+    return {"estimator": Policy.from_json(session.policy).estimator.value, **told._asdict()}
 
 
 def _form(form: FormResult) -> dict[str, Any]:

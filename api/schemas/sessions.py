@@ -583,6 +583,15 @@ class FormResultSchema(Reply):
     time_used_s = fields.Float(required=True, metadata={"description": "seconds from the start to the end"})
 
 
+class ReportedSchema(AbilitySchema):
+    """Ability by the policy's estimator."""
+
+    estimator = fields.Enum(Estimator, by_value=True, required=True)
+    at_bound = fields.Boolean(
+        required=True, metadata={"description": "the answers have no finite estimate, so it is a bound and no score"}
+    )
+
+
 class ReportSchema(Reply):
     """What a session came to. Numbers that the policy keeps for the end are null until then."""
 
@@ -592,6 +601,12 @@ class ReportSchema(Reply):
     answers = fields.Integer(required=True)
     right = fields.Integer(required=True, allow_none=True)
     ability = fields.Nested(AbilitySchema, required=True, allow_none=True)
+    estimate = fields.Nested(
+        ReportedSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "by the policy's estimator; the score rests on it"},
+    )
     score = fields.Nested(
         ScaledScoreSchema, required=True, allow_none=True, metadata={"description": "null without enough evidence"}
     )

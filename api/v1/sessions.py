@@ -108,6 +108,7 @@ REPORT_EXAMPLE = {
     "answers": 24,
     "right": 15,
     "ability": {"theta": 0.42, "standard_error": 0.3},
+    "estimate": {"estimator": "eap", "theta": 0.42, "standard_error": 0.3, "at_bound": False},
     "score": {"value": 542.0, "low": 492.7, "high": 591.3},
     "evidence": "enough",
     "decision": None,

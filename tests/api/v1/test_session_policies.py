@@ -1,6 +1,7 @@
 """What a session's policy can ask for, over HTTP: a test for each family of criteria, content rule and way to stop."""
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -168,3 +169,18 @@ def test_a_policy_that_cannot_be_used_is_refused_with_its_field(
 ) -> None:
     reply = lms.post("/v1/sessions", {"exam": "exam", "learner": "ada", "mode": "practice", "policy": policy})
     assert (reply.status_code, [error["pointer"] for error in reply.json["errors"]]) == (422, [pointer])
+
+
+@pytest.mark.parametrize("estimator", ["eap", "map", "wle", "mle"])
+def test_the_report_tells_ability_by_the_policys_estimator(lms: Caller, estimator: str) -> None:
+    turns = cycle([right, wrong])
+    report = sit(lms, lambda options: next(turns)(options), maximum_length=6, estimator=estimator)["report"]
+    told = report["estimate"]
+    assert (told["estimator"], told["at_bound"]) == (estimator, False)
+    assert (told["theta"] == report["ability"]["theta"]) is (estimator == "eap")
+    assert report["score"]["value"] == pytest.approx(500 + 100 * told["theta"])
+
+
+def test_all_right_has_no_maximum_likelihood_and_says_so(lms: Caller) -> None:
+    report = sit(lms, right, maximum_length=6, estimator="mle")["report"]
+    assert (report["estimate"]["at_bound"], report["score"], report["evidence"]) == (True, None, "not_enough")
