@@ -17,7 +17,7 @@ from engine.pool import Pool
 from engine.selection import ContentLevel, Policy
 from engine.selection.constraints import Constraint, Count, Where
 from engine.selection.content import shares
-from engine.selection.program import Column, Program, compile_constraints
+from engine.selection.program import NO_ATTRIBUTES, Attributes, Column, Program, compile_constraints
 from itembank import calibrations
 from itembank.store import Db
 
@@ -37,6 +37,15 @@ def program_for(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -
     return loading.cache(db).programs.get(key, partial(_compile, db, pool, policy, objectives))
 
 
+def attributes_for(db: Db, pool: Pool, policy: Policy) -> Attributes:
+    """What the policy's constraints may ask of the pool's items; nothing for a policy without."""
+    if not policy.constraints:
+        return NO_ATTRIBUTES
+    return loading.cache(db).attributes.get(
+        pool.version, lambda: attributes_of(pool, calibrations.pool_facts(db, pool.version))
+    )
+
+
 def form_length(policy: Policy) -> int:
     """The scored items of a whole form: pretest slots take their positions."""
     longest = policy.maximum_length or 0
@@ -50,7 +59,7 @@ def _compile(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -> P
         rules += proportions(pool, policy.content_level, length, objectives)
     named = {rule.name for rule in policy.constraints}
     rules = [rule for rule in rules if rule.name not in named]  # the policy's own word goes first
-    attributes = attributes_of(pool, calibrations.pool_facts(db, pool.version))
+    attributes = attributes_for(db, pool, policy)
     return compile_constraints([*rules, *policy.constraints], attributes, items=len(pool), enemies=pool.enemies)
 
 

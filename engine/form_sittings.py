@@ -17,6 +17,7 @@ import numpy as np
 
 from engine import learner, loading, progress
 from engine.answers import Change, Filed, Filled, Given, Served, Sheet, check_shape
+from engine.constraining import attributes_for
 from engine.errors import NothingToServe, PositionConflict, SessionFinished, TimeOver
 from engine.irt import Ability, estimate
 from engine.irt.types import BoolArray, FloatArray
@@ -102,6 +103,7 @@ def lined_up(
         objectives=limit,
         cut_score=exam.cut_score,
         seed=seed,
+        attributes=attributes_for(db, pool, policy),
     )
     facts = form.facts | {"suspended": list(suspended), "withdrawn": []}
     versions = pool.item_versions[form.items].tolist()

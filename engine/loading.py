@@ -24,7 +24,7 @@ from engine.irt.types import FloatArray
 from engine.learner import floors
 from engine.pool import Pool
 from engine.presenting import Presented, present
-from engine.selection.program import Program
+from engine.selection.program import Attributes, Program
 from itembank import calibrations, catalog
 from itembank.content import ItemKind, ParameterModel, ParameterOrigin
 from itembank.errors import Conflict
@@ -106,6 +106,7 @@ class Cache:
     pools: Recent[int, Pool] = field(default_factory=lambda: Recent(POOLS_KEPT))
     items: Recent[int, Presented] = field(default_factory=lambda: Recent(ITEMS_KEPT, seconds=ITEMS_KEPT_FOR_S))
     timings: Recent[int, "Timings"] = field(default_factory=lambda: Recent(POOLS_KEPT, seconds=TIMINGS_KEPT_FOR_S))
+    attributes: Recent[int, Attributes] = field(default_factory=lambda: Recent(POOLS_KEPT))
     programs: Recent[Hashable, Program] = field(default_factory=lambda: Recent(POOLS_KEPT))
     withdrawn: Recent[tuple[int, int], frozenset[int]] = field(default_factory=lambda: Recent(WITHDRAWALS_KEPT))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine import loading
-from engine.constraining import program_for
+from engine.constraining import attributes_for, program_for
 from engine.evidence import evidence, polytomous
 from engine.form_sittings import EARLIER_FORMS, expires_at, places, served
 from engine.irt import estimate
@@ -105,9 +105,10 @@ def _form(
     items = np.array([pool.index_of_version[version] for version in session.queue], dtype=np.int64)
     blocked = unpack(session.resting, pool) | versions_mask(pool, stored["suspended"])
     limit = indices(pool, session.objectives)
-    clashes = list(broken(pool, policy, items, blocked=blocked, objectives=limit))
+    known = attributes_for(db, pool, policy)
+    clashes = list(broken(pool, policy, items, blocked=blocked, objectives=limit, attributes=known))
     found = [Difference(0, "constraints", [], clashes)] if clashes else []
-    order = pool.item_versions[in_order(items, session.seed, len(pool))].tolist()
+    order = pool.item_versions[in_order(pool, policy, items, session.seed, known)].tolist()
     found += [] if order == session.queue else [Difference(0, "order", session.queue, order)]
     earlier = form_answers.earlier_forms(
         db, session.learner_id, session.exam_id, before=session.id, limit=EARLIER_FORMS

@@ -1,9 +1,10 @@
 """The form of a mock: to the blueprint, of items that are new to the learner, as strong as any other, drawn by chance.
 
-What must hold (the length, the counts by objective and domain, no enemies) is never given up: where no form meets it,
-`Infeasible` says what clashes. What should hold is settled in this order, each as well as the one before it allows:
-items the learner has not met and that were in few of the learner's earlier forms; as much information at the cut score
-as an average form to the blueprint has; and then chance, so that learners get different forms of the same worth.
+What must hold (the length, the counts by objective and domain, the policy's constraints, no enemies) is never given
+up: where no form meets it, `Infeasible` says what clashes. What should hold is settled in this order, each as well as
+the one before it allows: items the learner has not met and that were in few of the learner's earlier forms; as much
+information at the cut score as an average form to the blueprint has; and then chance, so that learners get different
+forms of the same worth.
 """
 
 from collections.abc import Sequence
@@ -19,9 +20,9 @@ from engine.pool import Pool
 from engine.selection.constraints import Constraint, Count, Total, Where
 from engine.selection.content import shares
 from engine.selection.exposure import rng_for
-from engine.selection.forms import Forms, Request, assemble
+from engine.selection.forms import Forms, Request, arranged, assemble
 from engine.selection.policy import ContentLevel, Policy
-from engine.selection.program import compile_constraints
+from engine.selection.program import NO_ATTRIBUTES, Attributes, compile_constraints
 
 FORM_STREAM, ORDER_STREAM = 3, 4  # set the random numbers for items and for their order apart from all others
 SECONDS = 1.0  # for each of three solves
@@ -30,6 +31,7 @@ NEAR_ENOUGH = 0.02  # part of the best sum of random numbers: nearer would only 
 CANDIDATES, TIMES = 40, 4  # items of an objective that are looked at: at least so many, and so many times its places
 MET_COST = 2.0  # of an item the learner has met; each earlier form that had it costs 1
 SMALL = 1e-9
+COST, INFORMATION = "cost of the item", "information at the cut score"  # no tag's namespace has a blank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +52,13 @@ def assembled(
     objectives: Sequence[int] | None,
     cut_score: float,
     seed: int,
+    attributes: Attributes = NO_ATTRIBUTES,
 ) -> Assembled:
     """A form of the policy's maximum length.
 
     blocked : (I,), items that may not be in it; pretest items never are;  met : (I,), met by the learner
     earlier : pool indices of the learner's earlier forms;  objectives : indices it is limited to, None for all
+    attributes : columns (I,) that the policy's constraints ask for
     Raises Infeasible, naming what clashes, and Unsolved if no form was found in time.
     """
     wanted = np.zeros(len(pool.objective_codes), dtype=np.bool_)
@@ -70,12 +74,12 @@ def assembled(
     chance = rng_for(seed, 0, FORM_STREAM).uniforms(len(pool))
     few = candidates(pool, kept, cost, chance, wanted, policy.maximum_length or 0)
     try:
-        form = chosen(pool, hard, few, cost[few], informs[few], target, chance[few])
+        form = chosen(pool, hard, few, cost[few], informs[few], target, chance[few], attributes)
     except Infeasible:
         if few.size == kept.size:
             raise
-        form = chosen(pool, hard, kept, cost[kept], informs[kept], target, chance[kept])
-    items = in_order(form, seed, len(pool))
+        form = chosen(pool, hard, kept, cost[kept], informs[kept], target, chance[kept], attributes)
+    items = in_order(pool, policy, form, seed, attributes)
     return Assembled(items, facts_of(pool, items, met, earlier, cut_score, target=target, eligible=kept.size))
 
 
@@ -93,11 +97,15 @@ def candidates(
     return np.sort(ranked[place < most[objective]])
 
 
-def in_order(form: IntArray, seed: int, size: int) -> IntArray:
-    """The items of a form in the order they are served: shuffled, the same for the same seed. size : of the pool"""
-    rank = rng_for(seed, 0, ORDER_STREAM).uniforms(size)
+def in_order(pool: Pool, policy: Policy, form: IntArray, seed: int, attributes: Attributes = NO_ATTRIBUTES) -> IntArray:
+    """The items of a form in the order they are served: shuffled, the same for the same seed.
+
+    An order among the policy's constraints, and sets that stay together, go before chance.
+    """
     ascending = np.sort(form)
-    return np.asarray(ascending[np.argsort(rank[ascending], kind="stable")])
+    rank = rng_for(seed, 0, ORDER_STREAM).uniforms(len(pool))[ascending]
+    program = compile_constraints(policy.constraints, attributes_of(pool, ascending, attributes), items=form.size)
+    return np.asarray(ascending[arranged(program, np.arange(form.size), rank)])
 
 
 def facts_of(
@@ -138,18 +146,19 @@ def chosen(
     informs: FloatArray,
     target: float,
     chance: FloatArray,
+    attributes: Attributes,
 ) -> IntArray:
     """Pool indices of the form's items, of the kept ones (k,); cost, informs, chance : (k,), theirs."""
-    attributes = attributes_of(pool, kept) | {"cost": cost, "information": informs}
+    own = attributes_of(pool, kept, attributes) | {COST: cost, INFORMATION: informs}
     enemies = enemies_among(pool, kept)
 
     def solved(more: Sequence[Constraint], scores: FloatArray, **request: Any) -> Forms:
-        program = compile_constraints([*hard, *more], attributes, items=kept.size, enemies=enemies)
+        program = compile_constraints([*hard, *more], own, items=kept.size, enemies=enemies)
         return assemble(program, scores[:, None], Request(seconds=SECONDS, **request))
 
     newest = solved((), cost.max(initial=0.0) - cost + 1.0, gap=0.0).items[0]
     least = float(cost[newest].sum())
-    new = Total(name="as new as can be", attribute="cost", most=least)
+    new = Total(name="as new as can be", attribute=COST, most=least)
     if target <= SMALL:
         return kept[newest]
     try:
@@ -157,14 +166,20 @@ def chosen(
         if near.gap > BAND + SMALL:
             return kept[near.items[0]]
         low, high = target * (1.0 - BAND) - SMALL, target * (1.0 + BAND) + SMALL
-        band = Total(name="information at the cut score", attribute="information", least=low, most=high)
+        band = Total(name="information at the cut score", attribute=INFORMATION, least=low, most=high)
         return kept[solved((new, band), chance, gap=NEAR_ENOUGH).items[0]]
     except Unsolved:
         return kept[newest]
 
 
 def broken(
-    pool: Pool, policy: Policy, items: IntArray, *, blocked: BoolArray, objectives: Sequence[int] | None
+    pool: Pool,
+    policy: Policy,
+    items: IntArray,
+    *,
+    blocked: BoolArray,
+    objectives: Sequence[int] | None,
+    attributes: Attributes = NO_ATTRIBUTES,
 ) -> tuple[str, ...]:
     """What must hold of a form, by name, and doesn't; the arguments are those that it was assembled with."""
     wanted = np.zeros(len(pool.objective_codes), dtype=np.bool_)
@@ -173,13 +188,15 @@ def broken(
     if not np.isin(items, kept).all():
         return ("items that can't be served",)
     hard, _ = hard_constraints(pool, policy, kept, wanted)
-    program = compile_constraints(hard, attributes_of(pool, kept), items=kept.size, enemies=enemies_among(pool, kept))
+    own = attributes_of(pool, kept, attributes)
+    program = compile_constraints(hard, own, items=kept.size, enemies=enemies_among(pool, kept))
     return program.violations(np.searchsorted(kept, np.sort(items)))
 
 
-def attributes_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
-    """Objective and domain of the kept items, by code."""
-    return {
+def attributes_of(pool: Pool, kept: IntArray, more: Attributes) -> dict[str, Any]:
+    """Objective and domain of the kept items, by code, and what else is known of them. more : columns (I,)"""
+    places = kept.tolist()
+    return {name: [column[place] for place in places] for name, column in more.items()} | {
         "objective": [pool.objective_codes[place] for place in pool.objective[kept].tolist()],
         "domain": [pool.domain_codes[place] for place in pool.domain[pool.objective[kept]].tolist()],
     }
@@ -198,6 +215,7 @@ def hard_constraints(
         Count(name=f"length ({length} items, {kept.size} can be served)", least=length, most=length)
     ]
     short = [found[0].name] if kept.size < length else []
+    found += policy.constraints
     if not policy.content_balancing:
         return found, short
     share = shares(pool.objective_weights, wanted)

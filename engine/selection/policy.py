@@ -291,8 +291,8 @@ def check_length(policy: Policy) -> None:
     if policy.constraints:
         why = f"a whole number up to {LONGEST_FORM} (the constraints are on a whole form)"
         require(policy, "maximum_length", longest is not None and longest <= LONGEST_FORM, why)
-        ranked = policy.criterion not in LINED_UP
-        require(policy, "criterion", ranked, "another one (constraints are on what is ranked)")
+        free = policy.criterion is not Criterion.due_date
+        require(policy, "criterion", free, "another one (what is due can't be constrained)")
     elif policy.content_balancing and policy.content_rule is ContentRule.priority_index:
         by_domain = policy.content_level is ContentLevel.domains
         require(policy, "content_level", not by_domain, "objectives (priority_index weighs those)")

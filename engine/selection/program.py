@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from engine.selection.constraints import (
 
 Column = npt.NDArray[Any] | Sequence[object]
 Attributes = Mapping[str, Column]
+NO_ATTRIBUTES: Attributes = MappingProxyType({})
 
 ENEMIES = "enemies of the bank"
 ALONE = -1  # the set of an item that belongs to none

@@ -67,6 +67,23 @@ def test_a_whole_sitting_meets_every_constraint_whatever_the_answers(
     assert replaying.replay(db, session, tolerance=0.0) == []
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_mock_form_meets_the_constraints_too_and_is_served_in_their_order(
+    db: Db, exam: Exam, items: list[Item], now: datetime, seed: int
+) -> None:
+    rules = [*RULES, {"kind": "ordered", "name": "easy first", "attribute": "b"}]
+    who = {"tenant_id": exam.tenant_id, "exam": exam, "learner": "ada", "actor": "test"}
+    changes = {"maximum_length": 8, "constraints": rules}
+    session = delivery.start(db, **who, mode=Mode.mock, changes=changes, objectives=(), seed=seed, now=now)
+    pool = loading.get_pool(db, session.pool_id)
+    form = [pool.index_of_version[version] for version in session.queue]
+    program = constraining.program_for(db, pool, Policy.from_json(session.policy), ())
+    assert program is not None
+    assert program.violations(np.array(form)) == ()
+    assert (np.diff(pool.b[form]) >= 0).all()
+    assert replaying.replay(db, session, tolerance=0.0) == []
+
+
 def test_constraints_that_clash_are_named_before_a_sitting_begins(begin: Callable[..., Session]) -> None:
     every_easy = {
         "kind": "count",

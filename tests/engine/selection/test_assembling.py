@@ -51,7 +51,7 @@ def test_forms_inform_alike_at_the_cut_score_and_differ_by_seed():
 def test_the_order_is_shuffled_and_can_be_drawn_again():
     items = form().items
     assert not np.all(np.diff(items) > 0)
-    assert np.array_equal(in_order(items[::-1], 1, SIZE), items)
+    assert np.array_equal(in_order(POOL, POLICY, items[::-1], 1), items)
 
 
 def test_seen_items_come_only_as_far_as_they_are_needed():
