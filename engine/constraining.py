@@ -30,8 +30,11 @@ def program_for(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -
     objectives : codes the sitting is limited to, empty for all
     Raises InvalidConstraint for one that asks for what the items don't have.
     """
-    if not policy.constraints:
-        return None
+    return form_program(db, pool, policy, objectives) if policy.constraints else None
+
+
+def form_program(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -> Program:
+    """The same for any policy with a maximum length: at least the length, proportions and enemies."""
     balance = policy.content_level if policy.content_balancing else None
     key = (pool.version, policy.constraints, balance, form_length(policy), tuple(objectives))
     return loading.cache(db).programs.get(key, partial(_compile, db, pool, policy, objectives))
@@ -39,8 +42,11 @@ def program_for(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -
 
 def attributes_for(db: Db, pool: Pool, policy: Policy) -> Attributes:
     """What the policy's constraints may ask of the pool's items; nothing for a policy without."""
-    if not policy.constraints:
-        return NO_ATTRIBUTES
+    return known_attributes(db, pool) if policy.constraints else NO_ATTRIBUTES
+
+
+def known_attributes(db: Db, pool: Pool) -> Attributes:
+    """All that constraints may ask of a pool's items."""
     return loading.cache(db).attributes.get(
         pool.version, lambda: attributes_of(pool, calibrations.pool_facts(db, pool.version))
     )
@@ -59,7 +65,7 @@ def _compile(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -> P
         rules += proportions(pool, policy.content_level, length, objectives)
     named = {rule.name for rule in policy.constraints}
     rules = [rule for rule in rules if rule.name not in named]  # the policy's own word goes first
-    attributes = attributes_for(db, pool, policy)
+    attributes = known_attributes(db, pool)
     return compile_constraints([*rules, *policy.constraints], attributes, items=len(pool), enemies=pool.enemies)
 
 

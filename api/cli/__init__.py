@@ -10,6 +10,7 @@ import sqlalchemy.exc
 
 from api.cli import (
     analyzing,
+    assembling,
     clients,
     database,
     demo,
@@ -22,6 +23,7 @@ from api.cli import (
     working,
 )
 from api.config import ConfigError
+from engine.errors import EngineError
 from itembank.errors import ItemBankError
 
 USAGE_ERROR = 2
@@ -43,6 +45,7 @@ cli.add_command(importing.import_bundle)
 cli.add_command(parameters.parameters)
 cli.add_command(simulating.simulate_command)
 cli.add_command(analyzing.analyze_command)
+cli.add_command(assembling.assemble_command)
 cli.add_command(tuning.tune_command)
 cli.add_command(serving.serve)
 cli.add_command(working.worker)
@@ -61,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
         _give_up(error.format_message())
     except click.Abort:
         sys.exit(INTERRUPTED)
-    except (ConfigError, ItemBankError) as error:
+    except (ConfigError, EngineError, ItemBankError) as error:
         _give_up(str(error))
     except sqlalchemy.exc.DBAPIError as error:
         _give_up(f"the database: {str(error.orig).splitlines()[0]}")

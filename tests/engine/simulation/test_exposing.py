@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import delivery
+from engine import starting
 from engine.pool import Pool
 from engine.selection import ADAPTIVE_TEST, Policy, pack, withheld_items
 from engine.simulation import Normal, Rules, exposing, report, simulate
@@ -78,4 +78,4 @@ def test_cohorts_cover_everybody_once_in_order_and_none_is_larger_than_all_befor
 
 
 def test_a_simulation_looks_back_as_far_as_a_session():
-    assert exposing.WINDOW == delivery.EXPOSURE_WINDOW
+    assert exposing.WINDOW == starting.EXPOSURE_WINDOW
