@@ -60,7 +60,7 @@ def test_all_of_it_is_json_and_the_same_each_time(analyze: Analyze, capsys: pyte
 
 def test_the_policy_of_another_mode_is_analysed_too(analyze: Analyze, capsys: pytest.CaptureFixture[str]) -> None:
     assert analyze("--mode", "practice", "--json") == 0
-    assert "maximum_length" in json.loads(capsys.readouterr().out)["not_simulated"]
+    assert "readiness_gain" in json.loads(capsys.readouterr().out)["not_simulated"]
 
 
 def test_an_exam_without_items_meets_no_policy(url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -149,7 +149,7 @@ def test_a_sitting_of_mixed_models_replays_bit_for_bit(
     assert last.next is None
     assert replays(db, session)
     db.refresh(session)
-    assert reports.session_report(db, mixed, session).decision == last.decision
+    assert reports.session_report(db, mixed, session, now=now).decision == last.decision
 
 
 def test_a_state_made_anew_from_the_log_is_the_one_that_the_steps_made(
@@ -230,5 +230,5 @@ def test_a_decision_that_partial_credit_made_is_told_again(
     assert (step.decision.outcome, step.decision.rule) == ("pass", "sprt")
     db.refresh(session)
     assert delivery.answer(db, session.tenant_id, session.uuid, given, now=now).decision == step.decision
-    assert reports.session_report(db, exam, session).decision == step.decision
+    assert reports.session_report(db, exam, session, now=now).decision == step.decision
     assert replays(db, session)

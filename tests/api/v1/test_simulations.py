@@ -129,7 +129,7 @@ def test_a_request_sent_again_is_one_simulation(analyst: Caller, work: Callable[
         ({"policy": {"criterion": "best"}}, "/policy/criterion"),
         ({"policy": {"maximum_length": None}}, "/policy/maximum_length"),
         ({"policy": {"minimum_length": 5, "maximum_length": 4}}, "/policy/maximum_length"),
-        ({"mode": "practice"}, "/policy/maximum_length"),
+        ({"mode": "practice"}, "/policy/criterion"),
         ({"mode": "oral"}, "/mode"),
         ({"theta": "normal(0,-1)"}, "/theta"),
         ({"theta": "about 1"}, "/theta"),
