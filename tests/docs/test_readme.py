@@ -1,14 +1,17 @@
 """The README and the guides do what they say: their commands are run against a real demo."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -34,9 +37,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         server.wait(timeout=30)
 
 
+def answers(file: Path) -> bool:
+    """Whether the demo that wrote this file is there; it writes before the port opens."""
+    if not file.exists():
+        return False
+    url = urlsplit(json.loads(file.read_text())["base_url"])
+    with contextlib.suppress(OSError), socket.create_connection((url.hostname, url.port), timeout=1):
+        return True
+    return False
+
+
 def wait_for(file: Path, server: "subprocess.Popen[bytes]") -> None:
     until = time.monotonic() + STARTS_WITHIN_S
-    while not file.exists():
+    while not answers(file):
         assert server.poll() is None, (file.parent.parent / "log").read_text()
         assert time.monotonic() < until, "the demo did not start"
         time.sleep(0.1)
