@@ -381,6 +381,8 @@ def _faults(error: Exception) -> Iterator[Fault]:
         yield from error.faults
     elif isinstance(error, Invalid):
         yield from (Fault(issue.what, pointer=issue.pointer) for issue in error.issues)
+    elif isinstance(error, InvalidConstraint):
+        yield Fault(f"{error.name}, {error.field}: {error.expected} expected", pointer="/policy/constraints")
     elif isinstance(error, InvalidPolicy):
         yield Fault(f"{error.expected} expected", pointer=f"/policy/{error.field}")
 

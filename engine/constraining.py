@@ -64,7 +64,7 @@ def _compile(db: Db, pool: Pool, policy: Policy, objectives: Sequence[str]) -> P
     if policy.content_balancing:
         rules += proportions(pool, policy.content_level, length, objectives)
     named = {rule.name for rule in policy.constraints}
-    rules = [rule for rule in rules if rule.name not in named]  # the policy's own word goes first
+    rules = [rule for rule in rules if rule.name == LENGTH or rule.name not in named]  # its own word goes first
     attributes = known_attributes(db, pool)
     return compile_constraints([*rules, *policy.constraints], attributes, items=len(pool), enemies=pool.enemies)
 

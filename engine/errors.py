@@ -14,9 +14,13 @@ EngineError
 Wrong array shapes and parameters out of range are programming errors and raise ValueError.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
+
+LONGEST_SHOWN = 200  # characters of a value in a message
 
 
 class EngineError(Exception):
@@ -36,15 +40,16 @@ class InvalidConstraint(EngineError, ValueError):
     """A constraint has a value that it must not have; `name`, `field`, `value`, `expected` say which, what and why."""
 
     def __init__(self, name: str, field: str, value: object, expected: str):
-        super().__init__(f"constraint {name}, {field}: {value!r} given, {expected} expected")
-        self.name, self.field, self.value, self.expected = name, field, value, expected
+        called, place = shown(name).strip('"'), shown(field).strip('"')
+        super().__init__(f"constraint {called}, {place}: {shown(value)} given, {expected} expected")
+        self.name, self.field, self.value, self.expected = called, place, value, expected
 
 
 class InvalidPolicy(EngineError, ValueError):
     """A policy field has a value that it must not have; `field`, `value` and `expected` say which, what and why."""
 
     def __init__(self, field: str, value: object, expected: str):
-        super().__init__(f"policy {field}: {value!r} given, {expected} expected")
+        super().__init__(f"policy {field}: {shown(value)} given, {expected} expected")
         self.field, self.value, self.expected = field, value, expected
 
 
@@ -96,3 +101,13 @@ class Unsolved(EngineError):
     def __init__(self, limit: str):
         super().__init__(f"no form was found within {limit}; there may be one")
         self.limit = limit
+
+
+def shown(value: object) -> str:
+    """A value as JSON would have it, cut where it is long."""
+    text = json.dumps(value, default=_plain, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def _plain(value: Any) -> object:
+    return value.to_json() if hasattr(value, "to_json") else str(value)

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.irt import NODES, normal_log_prior
 from engine.pool import Pool
-from engine.selection import POLICIES, Mode, Policy
+from engine.selection import POLICIES, Mode, Policy, withheld_items
 from engine.simulation import (
     Grid,
     Normal,
@@ -131,6 +131,12 @@ def run(
     rules = Rules.of(study.policy)
     sittings = simulate(served, rules, theta, seed=study.seed, log_prior=log_prior, cut=study.cut, progress=progress)
     return Result(report(served, sittings, cut=study.cut, names=called), sittings, called)
+
+
+def check(pool: Pool, study: Study) -> None:
+    """Raise InvalidPolicy for a policy that is strict about content and a pool that is too small for it."""
+    nothing = np.zeros(len(pool), dtype=np.bool_)
+    withheld_items(pool, study.policy, (), blocked=nothing, suspended=(), objectives=(), seed=study.seed)
 
 
 def tables(found: Report) -> dict[str, bytes]:

@@ -105,6 +105,7 @@ def create_simulation(body: dict[str, Any], exam: str) -> Any:
     served = simulating.limited(pool, codes)
     if not len(served):
         raise NothingToServe(found.slug, len(pool))
+    simulating.check(served, study)
     prior = simulating.start(study.prior)
     clashes = findings(served, study.policy, cut=study.cut, prior_mean=prior.mean, prior_sd=prior.sd)
     arguments = study.to_json() | {

@@ -218,6 +218,7 @@ def hard_constraints(
     found += policy.constraints
     if not policy.content_balancing:
         return found, short
+    own = {rule.name for rule in policy.constraints}
     share = shares(pool.objective_weights, wanted)
     have = np.bincount(pool.objective[kept], minlength=share.size)
     domains = len(pool.domain_codes)
@@ -234,7 +235,7 @@ def hard_constraints(
     for kind, codes, part, there in levels:
         for place, code in enumerate(codes):
             least, most = int(np.floor(part[place] * length + SMALL)), int(np.ceil(part[place] * length - SMALL))
-            if most == 0:
+            if most == 0 or f"{kind} {code}" in own:  # the policy's own word goes first
                 continue
             asked = f"{least}" if least == most else f"{least} to {most}"
             name = f"{kind} {code} ({asked} items, {int(there[place])} can be served)"

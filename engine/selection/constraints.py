@@ -4,7 +4,6 @@ A constraint speaks of items by their attributes, never by their place in a pool
 version of a pool. `engine.selection.program` turns a list of them into a matrix once per pool.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -12,6 +11,10 @@ from typing import Any, ClassVar
 from engine.errors import InvalidConstraint
 
 Value = str | float
+
+LARGEST, MOST_ITEMS, LONGEST_TEXT = 1e9, 10_000, 200
+NUMBER = f"a number from -{LARGEST:g} to {LARGEST:g}"
+TEXT = f"a printable text of at most {LONGEST_TEXT} characters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +41,18 @@ class Constraint:
     where: tuple[Where, ...] = ()
 
     def __post_init__(self) -> None:
-        self.require("name", isinstance(self.name, str) and self.name != "", "a text that is not empty")
+        self.require("name", is_text(self.name) and self.name != "", f"{TEXT}, not empty")
         for condition in self.where:
             bounds = (condition.least, condition.most)
-            self.require("where", isinstance(condition.attribute, str), "an attribute's name", condition.attribute)
+            self.require("where", is_text(condition.attribute), "an attribute's name", condition.attribute)
             numbers = all(bound is None or is_finite(bound) for bound in bounds)
-            self.require("where", numbers, "null or a finite number", bounds)
-            values = all(isinstance(value, str) or is_finite(value) for value in condition.among)
-            self.require("where", values, "texts or finite numbers", condition.among)
+            self.require("where", numbers, f"null or {NUMBER}", bounds)
+            values = all(is_text(value) or is_finite(value) for value in condition.among)
+            self.require("where", values, f"for each {TEXT}, or {NUMBER}", condition.among)
             one_kind = bool(condition.among) != any(bound is not None for bound in bounds)
-            self.require("where", one_kind, "either `among` or bounds", to_json_value(condition))
+            self.require("where", one_kind, "either `among`, not empty, or bounds", to_json_value(condition))
+            crossed = None not in bounds and condition.least > condition.most  # type: ignore[operator]  # both are there
+            self.require("where", not crossed, "`least` of at most `most`", to_json_value(condition))
             self.require("where", isinstance(condition.negated, bool), "true or false", condition.negated)
 
     def require(self, field: str, holds: bool, expected: str, value: object = None) -> None:
@@ -74,7 +79,7 @@ class Bounded(Constraint):
         super().__post_init__()
         for name in ("least", "most"):
             value = getattr(self, name)
-            self.require(name, value is None or is_finite(value), "null or a finite number")
+            self.require(name, value is None or is_finite(value), f"null or {NUMBER}")
         if self.least is not None and self.most is not None:
             self.require("most", self.least <= self.most, f"at least {self.least}, which is `least`,")
 
@@ -90,7 +95,7 @@ class Count(Bounded):
         self.require("least", self.least is not None or self.most is not None, "`least` or `most`")
         for name in ("least", "most"):
             value = getattr(self, name)
-            self.require(name, value is None or is_count(value), "null or a whole number from 0")
+            self.require(name, value is None or is_count(value), f"null or a whole number from 0 to {MOST_ITEMS}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +169,9 @@ class Sets(Bounded):
         super().__post_init__()
         for name, from_ in (("least", 1), ("most", 1), ("least_sets", 0), ("most_sets", 0)):
             value = getattr(self, name)
-            self.require(name, value is None or is_count(value, from_), f"null or a whole number from {from_}")
+            self.require(
+                name, value is None or is_count(value, from_), f"null or a whole number from {from_} to {MOST_ITEMS}"
+            )
         for name in ("whole", "contiguous"):
             self.require(name, isinstance(getattr(self, name), bool), "true or false")
         if self.whole:
@@ -245,8 +252,14 @@ def to_json_value(value: object) -> object:
 
 
 def is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """A number of a size that a solver can work with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
 
 
 def is_count(value: object, least: int = 0) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST_ITEMS
+
+
+def is_text(value: object) -> bool:
+    """A text that can be stored, shown and found again."""
+    return isinstance(value, str) and len(value) <= LONGEST_TEXT and value.isprintable()

@@ -1,5 +1,6 @@
 """What a session's policy can ask for, over HTTP: a test for each family of criteria, content rule and way to stop."""
 
+import json
 from collections.abc import Callable
 from itertools import cycle
 from typing import Any
@@ -184,3 +185,26 @@ def test_the_report_tells_ability_by_the_policys_estimator(lms: Caller, estimato
 def test_all_right_has_no_maximum_likelihood_and_says_so(lms: Caller) -> None:
     report = sit(lms, right, maximum_length=6, estimator="mle")["report"]
     assert (report["estimate"]["at_bound"], report["score"], report["evidence"]) == (True, None, "not_enough")
+
+
+@pytest.mark.parametrize("mode", ["adaptive_test", "mock"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "count", "name": "q", "least": 10**300},
+        {"kind": "count", "name": "q", "most": 2**64},
+        {"kind": "total", "name": "w", "attribute": "words", "most": 10**400},
+        {"kind": "count", "name": "w", "most": 1, "where": [{"attribute": "words", "most": 10**400}]},
+        {"kind": "count", "name": "w", "most": 1, "where": [{"attribute": "words", "least": 5, "most": 1}]},
+        {"kind": "count", "name": "n\ud800", "least": 1},
+        {"kind": "count", "name": "n" * 50_000, "least": 1},
+        {"kind": "count", "name": "q", "least": 1, "where": [{"attribute": "objective", "among": ["\ud800"]}]},
+    ],
+)
+def test_a_constraint_that_nothing_could_work_with_is_refused(lms: Caller, mode: str, rule: dict[str, Any]) -> None:
+    policy = {"maximum_length": 10, "constraints": [rule]}
+    body = json.dumps({"exam": "exam", "learner": "ada", "mode": mode, "policy": policy})  # as others may write it
+    bearer = {"Authorization": f"Bearer {lms.credentials}"}
+    reply = lms.client.post("/v1/sessions", data=body, content_type="application/json", headers=bearer)
+    assert (reply.status_code, len(reply.get_data()) < 2_000) == (422, True)
+    assert [error["pointer"] for error in reply.json["errors"]] == ["/policy/constraints"]

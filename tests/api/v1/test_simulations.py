@@ -130,6 +130,7 @@ def test_a_request_sent_again_is_one_simulation(analyst: Caller, work: Callable[
         ({"policy": {"maximum_length": None}}, "/policy/maximum_length"),
         ({"policy": {"minimum_length": 5, "maximum_length": 4}}, "/policy/maximum_length"),
         ({"mode": "practice"}, "/policy/criterion"),
+        ({"policy": {"maximum_length": 500, "strict_content": True}}, "/policy/maximum_length"),
         ({"mode": "oral"}, "/mode"),
         ({"theta": "normal(0,-1)"}, "/theta"),
         ({"theta": "about 1"}, "/theta"),
